@@ -172,6 +172,12 @@ impl Seen<'_> {
         }
     }
 
+    /// The total time that a host waits for a MAC address (ps), if it asks for any.
+    fn neighbour_patience(&self) -> Option<u64> {
+        let neighbours = self.ran.plan.roce.neighbours.as_ref()?;
+        Some(neighbours.retransmit.ps().saturating_mul(neighbours.attempts.into()))
+    }
+
     /// The total time that a host waits for a connection (ps).
     fn connection_patience(&self) -> u64 {
         let cm = self.key("roce", "cm");
@@ -242,6 +248,9 @@ fn failed(seen: &Seen<'_>) -> Result<(), String> {
                 trouble || seen.connection_patience() < seen.longest_wait()
             }
             FlowStatus::MessagesLost => trouble,
+            FlowStatus::AddressUnresolved => seen
+                .neighbour_patience()
+                .is_some_and(|patience| trouble || patience < seen.longest_wait()),
             _ => false,
         };
         if !has_cause {

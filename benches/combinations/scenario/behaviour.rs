@@ -94,7 +94,58 @@ impl Shape {
             self.second_path(&mut roce);
             self.reliability(&mut roce);
         }
+        if self.random.once_in(6) {
+            let neighbours = self.neighbours();
+            roce.insert("neighbours".to_owned(), neighbours.into());
+        }
         roce
+    }
+
+    /// Hosts ask for MAC addresses; on version 1 for nothing.
+    fn neighbours(&mut self) -> Table {
+        let mut neighbours = Table::new();
+        let mut put = |key: &str, value: Value| neighbours.insert(key.to_owned(), value);
+        if self.random.once_in(2) {
+            put("reachable_time", self.random.pick(&["1ns", "1us", "50us", "30s"]).into());
+        }
+        if self.random.once_in(2) {
+            put("delay", self.random.pick(&["0s", "1us", "20us", "5s"]).into());
+        }
+        if self.random.once_in(2) {
+            put("retransmit", self.random.pick(&["1ns", "500ns", "5us", "100us", "1ms"]).into());
+        }
+        if self.random.once_in(2) {
+            put("attempts", number(self.random.pick(&[1, 2, 3, 255])));
+        }
+        neighbours
+    }
+
+    /// Bridges and routers in one network, unless something is there that does not go together with that.
+    pub(super) fn layer3(&mut self) {
+        if self.switches.is_empty() || !self.random.once_in(8) {
+            return;
+        }
+        let section = |name: &str| self.made.table.get(name).and_then(Value::as_table);
+        let has = |name: &str, key: &str| section(name).is_some_and(|one| one.contains_key(key));
+        let overrides = section("switch").and_then(|switch| switch.get("override")?.as_array());
+        let in_overrides =
+            |key: &str| overrides.into_iter().flatten().any(|one| one.get(key).is_some());
+        let of_switches = ["qcn", "forwarding_plane", "load_balancing", "forwarding"];
+        let is_refused = ["route", "failure"].iter().any(|key| self.made.table.contains_key(*key))
+            || ["forwarding", "drop_incomplete_arp"].iter().any(|key| has("layer2", key))
+            || has("ingress", "fast_cnp")
+            || has("topology", "graph")
+            || of_switches.iter().any(|key| has("switch", key) || in_overrides(key));
+        if is_refused {
+            return;
+        }
+        let mut layer3 = Table::new();
+        if self.random.once_in(2) {
+            let routers = self.random.some(&self.switches, 4);
+            let key = self.random.pick(&["routers", "routers", "multilayer"]);
+            layer3.insert(key.to_owned(), names(&routers));
+        }
+        self.set("layer3", layer3);
     }
 
     /// Automatic path migration, where packets have one path at a time.

@@ -104,6 +104,7 @@ pub(crate) fn make(seed: u64, index: u64) -> Made {
     shape.workload(&format!("{seed}-{index}"));
     shape.connections();
     shape.trouble();
+    shape.layer3();
     shape.looking();
     shape.end();
     shape.made
@@ -148,7 +149,7 @@ impl Shape {
         self.set("seed", i64::try_from(seed).unwrap_or(1));
         // If frames can be lost, a run need not end by itself: TCP never gives up, and a frame may
         // be in a routing loop.
-        let losing = ["route", "failure", "faults", "ingress", "slow_receiver", "layer2"];
+        let losing = ["route", "failure", "faults", "ingress", "slow_receiver", "layer2", "layer3"];
         let endless = self.tcp || losing.iter().any(|key| self.made.table.contains_key(*key));
         if endless || self.random.once_in(2) {
             let stop = self.span * self.random.pick(&[1, 2, 4, 40]) / 2;

@@ -97,7 +97,8 @@ impl Shape {
             members = self.hosts.clone();
         }
         self.flows += members.len() as u64;
-        let groups = self.made.table.entry("multicast_group").or_insert_with(|| Vec::<Value>::new().into());
+        let groups =
+            self.made.table.entry("multicast_group").or_insert_with(|| Vec::<Value>::new().into());
         if let Value::Array(groups) = groups {
             groups.push(table([("name", name.into()), ("members", names(&members))]).into());
         }

@@ -42,8 +42,8 @@ enum Command {
         mut_arg("checkpoint_every", |arg| arg.hide(true)),
         mut_arg("keep_checkpoints", |arg| arg.hide(true)),
         mut_arg("partitions", |arg| arg.help(
-            "Parts that the network is cut into, 256 at the most; results do not depend on it. [default: \
-             one for each rank]",
+            "Parts that the network is cut into: fewer if it has fewer switches, and never more than 256, \
+             whatever is asked for; results do not depend on it. [default: one for each rank]",
         )),
     )]
     Run(RunArguments),

@@ -57,7 +57,8 @@ pub(crate) struct ExecutionArguments {
     /// Worker threads; results do not depend on it. [default: one for each core]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
-    /// Parts that the network is cut into, 256 at the most; results do not depend on it. [default:
+    /// Parts that the network is cut into: fewer if it has fewer switches, and never more than 256,
+    /// whatever is asked for; results do not depend on it. [default:
     /// one for each thread, at most one for every 32 hosts]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,

@@ -82,6 +82,11 @@ impl<E: Copy> Inboxes<E> {
         self.scheduled().count()
     }
 
+    /// In how many inboxes of units and windows something waits that no unit has begun with.
+    pub(crate) fn occupied(&self) -> usize {
+        self.windows.iter().map(|window| window.units.len()).sum()
+    }
+
     /// Puts an event into a unit's inbox. False if it is too many windows away.
     #[inline(always)]
     pub(crate) fn push(&mut self, unit: u32, key: EventKey, event: E) -> bool {

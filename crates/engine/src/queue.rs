@@ -50,6 +50,12 @@ impl<E: Copy> EventQueue<E> {
         self.wheel.len() + self.inboxes.len() + self.soon.len()
     }
 
+    /// Whether more events wait than so many. Seldom counts them all.
+    pub fn has_more_than(&self, number: usize) -> bool {
+        let at_least = self.wheel.len() + self.soon.len() + self.inboxes.occupied();
+        at_least > number || self.len() > number
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

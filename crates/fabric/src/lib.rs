@@ -69,8 +69,8 @@ pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};
 pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};
 pub use routes::{
-    DistributionTree, FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError, PathsTo,
-    RouteError, Routes, StaticRoute,
+    DistributionTree, FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError,
+    PathsTo, RouteError, Routes, StaticRoute,
 };
 pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};
 pub use shaper::{ShaperConfig, Shapers};

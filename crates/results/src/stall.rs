@@ -64,6 +64,8 @@ pub struct StuckQueuePairRecord {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitsFor {
+    /// The MAC address of its next hop.
+    Address,
     /// Its connection to be established.
     Connection,
     /// An acknowledgement, or READ data: everything has been sent.
@@ -93,6 +95,7 @@ impl WaitsFor {
     /// The description in words.
     pub const fn in_words(self) -> &'static str {
         match self {
+            Self::Address => "the MAC address of its next hop is not known",
             Self::Connection => "it is not connected",
             Self::Answer => "all is sent, and not all is answered",
             Self::ReceiveRequest => "the responder has no receive request",
@@ -174,7 +177,14 @@ impl fmt::Display for StuckQueuePairRecord {
         write!(f, ": {}", self.because())?;
         match (self.waits_for, self.packets_in_queues) {
             (WaitsFor::Pause, _) => write!(f, " by {at}")?,
-            (WaitsFor::Peer | WaitsFor::Connection | WaitsFor::Link | WaitsFor::Host, 0) => {}
+            (
+                WaitsFor::Peer
+                | WaitsFor::Address
+                | WaitsFor::Connection
+                | WaitsFor::Link
+                | WaitsFor::Host,
+                0,
+            ) => {}
             (_, 0) => write!(f, "; nothing of it is in the network: what it waits for was lost")?,
             (_, 1) => write!(f, "; 1 of its packets is in a queue, at {at}")?,
             (_, packets) => write!(f, "; {packets} of its packets are in queues, first at {at}")?,

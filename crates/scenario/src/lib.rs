@@ -6,6 +6,7 @@
 //! (`[topology.leaf-spine]`): other taggings buffer the table and lose the place of an error.
 
 pub mod address;
+mod bounds;
 mod capture;
 mod class;
 mod connect;

@@ -24,6 +24,7 @@ const ONE_OF_MANY: &str = "invalid type: map, expected a sequence";
 fn refused(document: &Document, path: &KeyPath, error: &toml::de::Error) -> ScenarioError {
     let span = error.span().unwrap_or(0..0);
     let (message, help) = explained(error.message());
+    let message = with_bounds(path, error.message()).unwrap_or(message);
     let path = if path.iter().next().is_none() { String::new() } else { path.to_string() };
     let help = if error.message() == ONE_OF_MANY {
         Some(format!("write a list: `[[{path}]]`, in double brackets, above each of its tables"))
@@ -120,6 +121,14 @@ fn plain(message: &str) -> String {
         None => expected,
     };
     format!("{found}, expected {expected}")
+}
+
+/// The message of serde about what is no whole number, or too large or small for its type, with the bounds of its key.
+fn with_bounds(path: &KeyPath, message: &str) -> Option<String> {
+    let (found, expected) = message.split_once(", expected ")?;
+    let is_whole = ["u8", "u16", "u32", "u64", "usize"].contains(&expected);
+    let expected = super::bounds::in_words(path).filter(|_| is_whole)?;
+    Some(plain(&format!("{found}, expected {expected}")))
 }
 
 /// The same for whole expectations.

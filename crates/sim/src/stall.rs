@@ -118,6 +118,7 @@ impl Words<'_> {
 
 fn waits_for(stuck: &StuckQueuePair) -> WaitsFor {
     match stuck.standing {
+        Standing::NotConnected if stuck.waits_for_address => WaitsFor::Address,
         Standing::NotConnected => WaitsFor::Connection,
         Standing::Failed | Standing::NoWork => WaitsFor::Peer,
         Standing::Unanswered => WaitsFor::Answer,

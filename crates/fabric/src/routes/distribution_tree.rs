@@ -172,9 +172,8 @@ mod tests {
         let members = [2, 4, 6];
         let mut active = topology.all_links_active();
         let before = DistributionTree::new(&topology, &adjacency, &active, (0, &members), 0);
-        let is_uplink = |link: &crate::TopologyLink| {
-            topology.is_switch(link.a) && topology.is_switch(link.b)
-        };
+        let is_uplink =
+            |link: &crate::TopologyLink| topology.is_switch(link.a) && topology.is_switch(link.b);
         let uplinks: Vec<_> =
             (0..).zip(&topology.links).filter(|(_, link)| is_uplink(link)).collect();
         for (index, _) in &uplinks {

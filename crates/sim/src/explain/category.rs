@@ -10,6 +10,8 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
+    /// The MAC address of the next hop is asked for: ARP, or Neighbour Discovery.
+    AddressResolution,
     /// The queue pair is not connected yet.
     ConnectionSetup,
     /// The flow's own bits leave, with preamble and gap: at the sender those of all its packets, on
@@ -68,6 +70,7 @@ impl Category {
     /// In words.
     pub fn name(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
+            Self::AddressResolution => "address resolution",
             Self::ConnectionSetup => "connection set-up",
             Self::Serialisation => "serialisation",
             Self::Propagation => "propagation",
@@ -148,8 +151,15 @@ pub enum Cause {
     },
     /// The flow's own acknowledgements and notifications.
     OwnControl,
-    /// PFC frames.
+    /// Frames of the flow control of links: PFC, or PAUSE.
     PauseFrames,
+    /// Frames of ARP or Neighbour Discovery.
+    AddressResolution,
+    /// The next hop whose MAC address is asked for.
+    NextHop {
+        /// A router, or the peer.
+        node: String,
+    },
     /// Management datagrams, or frames that nobody here knows.
     Management,
     /// A pause.

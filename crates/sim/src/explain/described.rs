@@ -3,6 +3,7 @@
 use rocelab_results::FlowStatus;
 
 use super::explanation::Explanation;
+use super::no_answer::NoAnswer;
 use super::subject::Subject;
 use super::turns::Operated;
 use crate::network::watch::View;
@@ -30,6 +31,7 @@ pub(super) fn described_flow(
         status: end.map_or(FlowStatus::Unfinished, flow_status).name(),
         retransmitted_packets: Some(Overview(network.0).retransmitted_packets(flow)),
         lost_for_good: None,
+        no_answer: end.and_then(|end| NoAnswer::of(plan, end, to - from)),
         parts: Vec::new(),
     }
 }
@@ -59,6 +61,7 @@ pub(super) fn described_operation(
         status: operated.end.map_or("unfinished", |end| operation_status(end.status).name()),
         retransmitted_packets: None,
         lost_for_good: None,
+        no_answer: None,
         parts: Vec::new(),
     }
 }

@@ -8,6 +8,8 @@ use super::category::Category;
 /// How a queue pair, or an end of a TCP connection, stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EndState {
+    /// Its host asks for the MAC address of the next hop.
+    AddressResolution,
     QueuePair(Standing),
     Tcp(TcpStanding),
 }
@@ -29,6 +31,7 @@ impl EndState {
     /// What it waits for at a time (picoseconds).
     pub(super) fn waits_for(self, time: u64) -> WaitsFor {
         match self {
+            Self::AddressResolution => WaitsFor::Only(Category::AddressResolution),
             Self::QueuePair(standing) => match standing {
                 Standing::NotConnected => WaitsFor::Only(Category::ConnectionSetup),
                 Standing::Failed | Standing::NoWork => WaitsFor::Only(Category::Idle),
@@ -57,7 +60,7 @@ impl EndState {
     pub(super) fn release(self, since: u64) -> u64 {
         match self {
             Self::QueuePair(Standing::MaySend(release)) => release.ps(),
-            Self::QueuePair(_) | Self::Tcp(_) => since,
+            Self::AddressResolution | Self::QueuePair(_) | Self::Tcp(_) => since,
         }
     }
 }

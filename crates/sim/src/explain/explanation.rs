@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::category::{Category, Cause, LostForGood, Stage};
+use super::no_answer::NoAnswer;
 use super::subject::Subject;
 
 /// A run that was run again, and looked at.
@@ -41,6 +42,9 @@ pub struct Explanation {
     /// What a flow of an unreliable service lost first, if it lost anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost_for_good: Option<LostForGood>,
+    /// Who did not answer, if a flow failed because of that before it sent anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_answer: Option<NoAnswer>,
     /// What its time went to, in the order of the path; their lengths add up to
     /// [`elapsed_ps`](Self::elapsed_ps).
     pub parts: Vec<Part>,

@@ -28,6 +28,8 @@ pub(super) struct HostLog {
     pub(super) is_tcp: bool,
     /// Whether it sends again what was lost.
     repeats: bool,
+    /// At the source of a flow that may have to wait for the address of a next hop: the flow, and that.
+    pub(super) asks_for: Option<(u32, NodeId)>,
     /// From each time on, in order.
     states: Vec<(u64, EndState)>,
     /// Data and requests that it sent.
@@ -69,6 +71,7 @@ impl HostLog {
             number,
             peer,
             is_tcp,
+            asks_for: None,
             repeats: is_tcp || network.plan().service().is_reliable(),
             states: Vec::new(),
             frames: Vec::new(),
@@ -83,7 +86,10 @@ impl HostLog {
 
     /// Notes how the end stands after an event.
     pub(super) fn look(&mut self, network: View<'_>, now: SimTime) {
-        let state = if self.is_tcp {
+        let waits = |(flow, _)| network.waits_for_address(self.node, flow);
+        let state = if self.asks_for.is_some_and(waits) {
+            EndState::AddressResolution
+        } else if self.is_tcp {
             self.look_at_connection(network, now)
         } else {
             self.look_at_queue_pair(network, now)

@@ -58,6 +58,13 @@ pub(super) struct PairEnd {
     stack: Option<Box<StackLog>>,
 }
 
+/// The next hop whose address a flow may have to wait for.
+fn asked(plan: &Plan, number: u32) -> Option<(u32, NodeId)> {
+    let flow = &plan.flows[number as usize];
+    let way = (flow.source, flow.destination, !flow.is_tcp());
+    Some((number, plan.roce.neighbours.as_ref()?.asked(plan, way)?))
+}
+
 impl Pair {
     pub(super) fn new(plan: &Plan, network: View<'_>, traffic: Traffic) -> Self {
         let (ends, priority, queue_pairs, tcp) = match traffic {
@@ -77,6 +84,9 @@ impl Pair {
         let [a, b] = ends;
         let mut ends = [(a, b), (b, a)]
             .map(|(end, peer)| PairEnd::new(HostLog::new(network, end, peer, tcp.is_some())));
+        if let Traffic::Flow(flow) = traffic {
+            ends[SOURCE].log.asks_for = asked(plan, flow);
+        }
         if let Some(flow) = tcp {
             for (end, expected) in ends.iter_mut().zip([0, flow.bytes]) {
                 end.stack = Some(Box::new(StackLog::new(flow.source_psn, expected)));
@@ -110,7 +120,7 @@ impl Pair {
         match packet {
             Carried::Rdma(packet) => end.note_packet_sent(now, packet),
             Carried::Tcp(segment) => end.note_segment_sent(now, segment),
-            Carried::Stream(_) => None, // It has no pair.
+            Carried::Stream(_) | Carried::Neighbour(_) => None, // They have no pair.
         }
     }
 
@@ -132,7 +142,7 @@ impl Pair {
                     stack.note_arrived(trail, *segment, through.unwrap_or(now).ps());
                 }
             }
-            Carried::Stream(_) => {}
+            Carried::Stream(_) | Carried::Neighbour(_) => {}
         }
     }
 

@@ -177,6 +177,7 @@ impl Parts<'_> {
             | Owner::Control(Traffic::Connection(connection)) => Cause::Connection { connection },
             Owner::Stream(stream) => Cause::Stream { stream },
             Owner::PauseFrames => Cause::PauseFrames,
+            Owner::AddressResolution => Cause::AddressResolution,
             Owner::Management => Cause::Management,
         };
         (Category::QueueingBehindOthers, Some(cause))

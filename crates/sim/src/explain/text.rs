@@ -59,6 +59,9 @@ impl Display for Explanation {
         }
         writeln!(f, "{:<44}{:>20}{:>9}\n", "sum", time(self.sum_ps()), self.share(self.sum_ps()))?;
         writeln!(f, "{}", self.verdict())?;
+        if let Some(nobody) = &self.no_answer {
+            writeln!(f, "{nobody}")?;
+        }
         let is_told = self.parts.iter().any(|part| part.category == Category::MessageLost);
         match &self.lost_for_good {
             Some(LostForGood { packets: 1, time_ps, lost }) if !is_told => writeln!(
@@ -169,6 +172,8 @@ fn text(cause: &Cause) -> String {
         Cause::Stream { stream } => format!("stream {stream}"),
         Cause::OwnControl => "its own acknowledgements".into(),
         Cause::PauseFrames => "pause frames".into(),
+        Cause::AddressResolution => "ARP or Neighbour Discovery".into(),
+        Cause::NextHop { node } => format!("of {node}"),
         Cause::Management => "management".into(),
         Cause::PausedBy { by, waits_for, root, .. } if waits_for == root => {
             format!("{by} for {waits_for}")
@@ -213,7 +218,7 @@ fn rounds_to_nothing(part: u64, whole: u64) -> bool {
 }
 
 /// Microseconds with all their digits: picoseconds.
-fn time(ps: u64) -> String {
+pub(super) fn time(ps: u64) -> String {
     format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
 }
 
@@ -242,6 +247,7 @@ mod tests {
             status: "completed",
             retransmitted_packets: Some(1),
             lost_for_good: None,
+            no_answer: None,
             parts: vec![
                 part(Stage::Sender, "a", Category::Serialisation, None, 1_000_001),
                 part(
@@ -285,6 +291,7 @@ mod tests {
             status: "completed",
             retransmitted_packets: Some(0),
             lost_for_good: None,
+            no_answer: None,
             parts,
         };
         let behind = Category::QueueingBehindOthers;

@@ -25,6 +25,8 @@ pub(super) enum Owner {
     /// A stream of a host's stack, by its number in the plan.
     Stream(u32),
     PauseFrames,
+    /// ARP and Neighbour Discovery.
+    AddressResolution,
     /// Of no queue pair or TCP connection that is known here.
     Management,
 }
@@ -36,6 +38,7 @@ impl Owner {
             Carried::Rdma(packet) => carries_data(packet),
             Carried::Tcp(segment) => segment.payload_len > 0,
             Carried::Stream(packet) => return Self::Stream(packet.stream),
+            Carried::Neighbour(_) => return Self::AddressResolution,
         };
         match traffic_of(network, frame) {
             Some(traffic) if carries_data => Self::Data(traffic),
@@ -52,7 +55,7 @@ pub(super) fn traffic_of(network: View<'_>, frame: &FrameView) -> Option<Traffic
         Carried::Tcp(segment) => {
             (network.flow_of_connection(frame.destination, segment.connection), None)
         }
-        Carried::Stream(_) => (None, None),
+        Carried::Stream(_) | Carried::Neighbour(_) => (None, None),
     };
     flow.map(Traffic::Flow).or(connection.map(Traffic::Connection))
 }
@@ -62,7 +65,7 @@ pub(super) fn only_acknowledges(packet: &Carried) -> bool {
     match packet {
         Carried::Rdma(packet) => is_acknowledgement(packet),
         Carried::Tcp(segment) => segment.payload_len == 0,
-        Carried::Stream(_) => false,
+        Carried::Stream(_) | Carried::Neighbour(_) => false,
     }
 }
 
@@ -83,7 +86,7 @@ impl HoldsBack {
             Carried::Rdma(packet) if packet.opcode() == Opcode::Cnp => return Self::Nobody,
             Carried::Rdma(packet) => (is_acknowledgement(packet), loss_signal(packet).is_some()),
             Carried::Tcp(segment) => (segment.payload_len == 0, segment.sack_count() > 0),
-            Carried::Stream(_) => return Self::Nobody,
+            Carried::Stream(_) | Carried::Neighbour(_) => return Self::Nobody,
         };
         if is_acknowledgement && !tells_of_loss { Self::WhoWaitsForIt } else { Self::Always }
     }

@@ -77,6 +77,7 @@ impl Trail {
             Carried::Rdma(packet) => (packet.psn(), is_result(packet), carries_data(packet)),
             Carried::Tcp(segment) => (segment.seq, false, segment.payload_len > 0),
             Carried::Stream(packet) => (packet.number, false, true),
+            Carried::Neighbour(frame) => (frame.asked, false, false),
         };
         let marking = packet.marking();
         Self {

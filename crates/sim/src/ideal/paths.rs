@@ -31,6 +31,8 @@ pub(super) struct ShortestPaths {
     static_ways: Kept<(NodeId, NodeId), StaticWays>,
     /// Where bridges and routers are in one network: its ways.
     domains: Option<Arc<Domains>>,
+    /// Those ways, none where there is none.
+    domain_ways: Kept<DomainEnds, Option<Vec<Candidate>>>,
     /// Hosts of RoCE v1 among others of v2.
     v1_hosts: BTreeSet<NodeId>,
     /// Whether frames can take other paths in the run than those of its beginning.
@@ -47,6 +49,16 @@ type Tree = PerSwitch<Vec<Candidate>>;
 
 /// The number of the set of ways to a switch that there are none to.
 const NO_WAY: SetNumber = SetNumber::MAX;
+
+/// What the ways through bridges and routers from one host to another follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct DomainEnds {
+    switches: (NodeId, NodeId),
+    /// The first and the last link.
+    links: (Step, Step),
+    domains: (u32, u32),
+    are_neighbours: bool,
+}
 
 /// The ways that static routes make.
 #[derive(Debug)]
@@ -77,6 +89,7 @@ impl ShortestPaths {
             by_hand_to,
             static_ways: Kept::new(MOST_BYTES),
             domains: plan.roce.domains.clone(),
+            domain_ways: Kept::new(MOST_BYTES),
             v1_hosts: plan.roce.v1_hosts.clone(),
             changes: RouteChanges::of(plan),
             active: plan.active_links.clone(),
@@ -101,11 +114,33 @@ impl ShortestPaths {
     }
 
     /// The ways through bridges and routers; none where there are none, or no way there and back.
-    fn through_domains(&self, (from, to): (NodeId, NodeId), question: Question) -> Option<Ways> {
-        let domains = self.domains.as_ref()?;
-        let one_way = |ends: (NodeId, NodeId)| {
-            // RoCE v1 knows no subnets; TCP of such hosts takes no shorter way.
-            let is_ip = !self.v1_hosts.contains(&ends.0);
+    fn through_domains(
+        &mut self,
+        (from, to): (NodeId, NodeId),
+        question: Question,
+    ) -> Option<Ways> {
+        let domains = Arc::clone(self.domains.as_ref()?);
+        let forward = self.one_way_through(&domains, (from, to), question)?;
+        Some(Ways { forward, backward: self.one_way_through(&domains, (to, from), question)? })
+    }
+
+    fn one_way_through(
+        &mut self,
+        domains: &Domains,
+        ends: (NodeId, NodeId),
+        question: Question,
+    ) -> Option<Vec<Way>> {
+        // RoCE v1 knows no subnets; TCP of such hosts takes no shorter way.
+        let is_ip = !self.v1_hosts.contains(&ends.0);
+        let (first, last) = (self.ground.access(ends.0)?, self.ground.access(ends.1)?);
+        let to_last = Neighbour { node: ends.1, link: last.link };
+        let key = DomainEnds {
+            switches: (first.node, last.node),
+            links: (self.ground.step(ends.0, first), self.ground.step(last.node, to_last)),
+            domains: (domains.of(ends.0)?, domains.of(ends.1)?),
+            are_neighbours: domains.are_neighbours(ends.0, ends.1, is_ip),
+        };
+        if self.domain_ways.get(key).is_none() {
             // Both closures add to what is known.
             let known = RefCell::new(WaySets::default());
             let step = |&set: &SetNumber, node, far| {
@@ -113,11 +148,13 @@ impl ShortestPaths {
             };
             let join = |a, b| known.borrow_mut().union(a, b);
             let adjacency = &self.ground.adjacency;
-            let all = domains.fold_ways(adjacency, ends, is_ip, WaySets::HERE, step, join)?;
-            let ways = candidates(known.borrow().ways(all));
-            Some(ways.iter().filter_map(|candidate| candidate.of(question)).cloned().collect())
-        };
-        Some(Ways { forward: one_way((from, to))?, backward: one_way((to, from))? })
+            let all = domains.fold_ways(adjacency, ends, is_ip, WaySets::HERE, step, join);
+            let ways = all.map(|all| candidates(known.borrow().ways(all)));
+            let bytes = size_of::<DomainEnds>() + bytes_of(ways.as_deref().unwrap_or_default());
+            self.domain_ways.insert(key, ways, bytes);
+        }
+        let ways = self.domain_ways.get(key)?.as_ref()?;
+        Some(ways.iter().filter_map(|candidate| candidate.of(question)).cloned().collect())
     }
 
     fn one_way(&mut self, from: NodeId, to: NodeId, question: Question) -> Vec<Way> {

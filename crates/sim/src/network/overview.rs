@@ -246,10 +246,9 @@ impl<'a, P: Profile> Overview<'a, P> {
             || self.0.own_ports().iter().any(|port| port.port.has_closed_shaper())
     }
 
-    /// Events that are scheduled here, without those of samplers, each of which always has one.
-    pub(crate) fn scheduled_beside_samples(self) -> u64 {
-        let samples = self.0.features.sampling.samplers.len();
-        (self.0.queue.len() - samples) as u64
+    /// Whether events are scheduled here beside those of samplers, each of which always has one.
+    pub(crate) fn has_more_than_samples(self) -> bool {
+        self.0.queue.has_more_than(self.0.features.sampling.samplers.len())
     }
 
     /// All that was found at hosts that are here, with their nodes.

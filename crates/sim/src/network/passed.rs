@@ -6,7 +6,7 @@ use rocelab_transport::tcp::TcpSegment;
 use rocelab_transport::{Packet as RdmaPacket, marking_of};
 
 use super::packet::{Body, Packet};
-use crate::profile::{HostPacket, StackFrame};
+use crate::profile::{HostPacket, NeighbourFrame, StackFrame};
 use crate::record::DropCause;
 
 /// What became of a frame on a link that is special, or where it was dropped.
@@ -59,7 +59,8 @@ impl Passed {
             Body::Rdma(body) => body.as_rdma().copied().map(Carried::Rdma),
             Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(*segment)),
             Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(*packet)),
-            Body::Stack(StackFrame::Neighbour(_)) | Body::Control(_) => None,
+            Body::Stack(StackFrame::Neighbour(frame)) => Some(Carried::Neighbour(*frame)),
+            Body::Control(_) => None,
         };
         let (egress, destination) = (packet.switch_port, packet.destination);
         Self::Arrived { packet: id, port, egress, destination, body }
@@ -75,6 +76,8 @@ pub(crate) enum Carried {
     Tcp(TcpSegment),
     /// A packet of a stream.
     Stream(StreamPacket),
+    /// A frame of ARP or Neighbour Discovery.
+    Neighbour(NeighbourFrame),
 }
 
 impl Carried {
@@ -84,15 +87,17 @@ impl Carried {
             Self::Rdma(packet) => marking_of(packet),
             Self::Tcp(segment) => segment.priority(),
             Self::Stream(packet) => packet.priority,
+            Self::Neighbour(frame) => frame.marking,
         }
     }
 
-    /// Number of the queue pair, or TCP connection, that it goes to, or of its stream.
+    /// Number of the queue pair, or TCP connection, that it goes to, or of its stream; who is asked for.
     pub(crate) fn to(&self) -> u32 {
         match self {
             Self::Rdma(packet) => packet.dest_qp(),
             Self::Tcp(segment) => segment.connection,
             Self::Stream(packet) => packet.stream,
+            Self::Neighbour(frame) => frame.asked,
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct StuckQueuePair {
     pub(crate) connection: Option<u32>,
     /// What it waits for, but for its port.
     pub(crate) standing: Standing,
+    /// Whether it has not begun, because its host asks for the MAC address of its next hop.
+    pub(crate) waits_for_address: bool,
     /// The host of the member of its program that it waits for, if that is known.
     pub(crate) awaited_host: Option<NodeId>,
     /// Whether its host's port is paused for its priority, and its link up.
@@ -132,6 +134,8 @@ impl<'a, P: Profile> Overview<'a, P> {
                 flow,
                 connection,
                 standing,
+                waits_for_address: index == 0
+                    && flow.is_some_and(|flow| state.end_host.waits_for_address(flow)),
                 awaited_host: awaited_member.and_then(|(connection, member)| {
                     self.0.plan.host_of_member(connection, member)
                 }),

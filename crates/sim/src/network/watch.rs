@@ -135,7 +135,8 @@ impl<'a> View<'a> {
             }
             Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(segment)),
             Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(packet)),
-            Body::Stack(StackFrame::Neighbour(_)) | Body::Control(_) => None,
+            Body::Stack(StackFrame::Neighbour(frame)) => Some(Carried::Neighbour(frame)),
+            Body::Control(_) => None,
         };
         // A switch that chooses among paths has not chosen yet.
         let egress = if packet.switch_port == ANY { NO_ROUTE } else { packet.switch_port };
@@ -188,6 +189,14 @@ impl<'a> View<'a> {
         match self.0.nodes[host as usize].role {
             Role::Host(host) => Some(self.0.hosts[host as usize].end_host.nic()),
             Role::Switch(_) | Role::Elsewhere(_) => None,
+        }
+    }
+
+    /// Whether a flow waits at its host for the MAC address of its next hop.
+    pub(crate) fn waits_for_address(self, host: NodeId, flow: u32) -> bool {
+        match self.0.nodes[host as usize].role {
+            Role::Host(host) => self.0.hosts[host as usize].end_host.waits_for_address(flow),
+            Role::Switch(_) | Role::Elsewhere(_) => false,
         }
     }
 

@@ -122,11 +122,13 @@ impl SentMarkings {
             sent.add(ends, class, connection.queue_pairs, plan);
         }
         if let Some(neighbours) = &plan.roce.neighbours {
+            let number = BTreeSet::from([neighbours.marking]);
             for flow in &plan.flows {
-                sent.add_all(
-                    [flow.source, flow.destination],
-                    &BTreeSet::from([neighbours.marking]),
-                );
+                let way = (flow.source, flow.destination, !flow.is_tcp());
+                let Some(asked) = neighbours.asked(plan, way) else { continue };
+                // A router answers on the link of the host that asks, or a host itself.
+                let answers = if plan.topology.is_host(asked) { asked } else { flow.source };
+                sent.add_all([flow.source, answers], &number);
             }
         }
         for stream in &plan.streams.all {

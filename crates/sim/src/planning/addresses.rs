@@ -91,16 +91,12 @@ impl Prefix {
         self.host_bits <= 1 || place != 0 && !last
     }
 
-    /// The address number `rank`, from 0, of those of IPv4 that hosts may have and that are `free`, from the last one down.
-    pub(super) fn last_of_hosts(
-        self,
-        free: impl Fn(Ipv4Addr) -> bool,
-        rank: usize,
-    ) -> Option<Ipv4Addr> {
+    /// The last address of IPv4 that hosts may have and that is free.
+    pub(super) fn last_of_hosts(self, is_free: impl Fn(Ipv4Addr) -> bool) -> Option<Ipv4Addr> {
         let places = (0..=self.mask()).rev().map(|place| self.first + place);
         let addresses = places.filter(|&address| self.is_of_hosts(address));
         let addresses = addresses.filter_map(|address| u32::try_from(address).ok());
-        addresses.map(Ipv4Addr::from).filter(|&address| free(address)).nth(rank)
+        addresses.map(Ipv4Addr::from).find(|&address| is_free(address))
     }
 
     /// The address of its host number `place`, from 0, if it has that many.

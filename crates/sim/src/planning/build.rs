@@ -13,8 +13,8 @@ use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3,
-    ingress, integrity, keys, known_hosts, layer2, layer3, links, multicast, neighbours, numbering, ports,
-    receivers, resolve, sampling, service, static_routes, streams, switches, tcp, telemetry,
+    ingress, integrity, keys, known_hosts, layer2, layer3, links, multicast, neighbours, numbering,
+    ports, receivers, resolve, sampling, service, static_routes, streams, switches, tcp, telemetry,
     topology,
 };
 use crate::address::Addresses;
@@ -69,7 +69,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     if !streams.all.is_empty() {
         ways.to_mut().extend(streams.all.iter().map(streams::way));
     }
-    let faults = faults::build(&scenario.faults, &topology, &flows)?;
+    let faults = faults::build(&scenario.faults, &topology, (&flows, roce.multicast.as_deref()))?;
     let queue_pairs: Vec<_> = in_use
         .all()
         .iter()

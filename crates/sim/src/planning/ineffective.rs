@@ -7,7 +7,9 @@ use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
-use super::{connection_timers, endless_tcp, keys, layer3, links, multicast, neighbours};
+use super::{
+    connection_timers, endless_tcp, faults, keys, layer3, links, multicast, neighbours, sampling,
+};
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
     ClassConfig, ConnectionEntropy, EntryState, FailureKind, Fault, Forwarding, LearningConfig,
@@ -26,6 +28,8 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(switch_watchdog(scenario))
         .chain(nic_watchdog(scenario))
         .chain(fault_rules(scenario))
+        .chain(faults::passed_over(scenario, plan))
+        .chain(sampling::unsampled(scenario, plan))
         .chain(empty_lists(scenario))
         .chain(classes(scenario, plan, &sent))
         .chain(markings_of_tcp(scenario))

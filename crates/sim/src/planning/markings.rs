@@ -32,7 +32,7 @@ impl AskedMarkings {
         if known.is_none() {
             self.0.push(*asked);
         }
-        u8::try_from(place).map_err(|_| too_many(&key))
+        u8::try_from(place).map_err(|_| too_many(&key, ""))
     }
 
     /// All that is asked for, with numbers for all that these flows and connections use.
@@ -70,16 +70,17 @@ impl AskedMarkings {
         });
         for (workload, host, priority) in of_flows.chain(of_connections) {
             let marking = markings.asked(workload, host, priority);
-            markings.number(marking).ok_or_else(|| too_many("workload"))?;
+            markings.number(marking).ok_or_else(|| too_many("workload", ""))?;
         }
         Ok(markings)
     }
 }
 
-fn too_many(key: &str) -> Fault {
+/// More code points than there are numbers; what the last one is of may be said.
+pub(super) fn too_many(key: &str, with: &str) -> Fault {
     let most = Markings::NUMBERS;
-    Fault::at(key, format!("there are more than {most} different combinations of code points"))
-        .help("give several workloads or hosts the same")
+    let what = format!("there are more than {most} different combinations of code points{with}");
+    Fault::at(key, what).help("give several workloads or hosts the same")
 }
 
 /// What hosts say of their frames of a priority; of several tables the last one holds.

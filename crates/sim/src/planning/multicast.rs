@@ -86,9 +86,10 @@ fn gid(
         IpVersion::Ipv4 => ("an IPv4 address", "239.255.0.1"),
         IpVersion::Ipv6 => ("an IPv6 address", "ff15::1"),
     };
-    let address = text.parse::<IpAddr>().ok().filter(|address| {
-        is_v1 || address.is_ipv4() == (encapsulation == Encapsulation::V2Ipv4)
-    });
+    let address = text
+        .parse::<IpAddr>()
+        .ok()
+        .filter(|address| is_v1 || address.is_ipv4() == (encapsulation == Encapsulation::V2Ipv4));
     let Some(address) = address else {
         return Err(Fault::at("address", format!("this is not {wanted}"))
             .help(format!("give {wanted} of multicast, such as \"{example}\"")));
@@ -167,15 +168,21 @@ fn check(scenario: &Scenario) -> Result<(), Fault> {
             .help("use `service = \"ud\"`")
     })?;
     ensure(scenario.layer3.is_none(), || {
-        Fault::at("layer3", "how bridges and routers in one network forward multicast is not modelled")
-            .value("")
-            .help("leave it out, or `[workload.multicast]`")
+        Fault::at(
+            "layer3",
+            "how bridges and routers in one network forward multicast is not modelled",
+        )
+        .value("")
+        .help("leave it out, or `[workload.multicast]`")
     })?;
     let stale = scenario.address.iter().position(|one| one.stale_gid.is_some());
     stale.map_or(Ok(()), |index| {
         let key = format!("address[{index}].stale_gid");
-        Err(Fault::at(key, "what a stale GID means to members of a multicast group is not modelled")
-            .help("leave it out, or `[workload.multicast]`"))
+        Err(Fault::at(
+            key,
+            "what a stale GID means to members of a multicast group is not modelled",
+        )
+        .help("leave it out, or `[workload.multicast]`"))
     })
 }
 

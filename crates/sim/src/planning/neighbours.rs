@@ -9,6 +9,7 @@ use rocelab_units::Duration;
 use rocelab_wire::{Arp, CRC_LEN, Ethernet, Ipv6, MIN_FRAME_LEN, NeighbourMessage, VlanTag};
 
 use super::addresses::Prefix;
+use super::markings::too_many;
 use crate::plan::{Markings, NeighbourPlan, RocePlan};
 use crate::scenario::{Fault, IpVersion, RoceConfig, RoceVersion, Scenario, ensure};
 use crate::workload::HostDirectory;
@@ -77,7 +78,10 @@ pub(super) fn build(
     Ok(Some(NeighbourPlan {
         ip,
         frame_len: u16::try_from(len).unwrap_or(u16::MAX),
-        marking: markings.number(marking).unwrap_or(0),
+        marking: markings.number(marking).ok_or_else(|| {
+            let frames = if ip == IpVersion::Ipv4 { "ARP" } else { "Neighbour Discovery" };
+            too_many("roce.neighbours", &format!(", with that of {frames}")).value("")
+        })?,
         reachable_time: config.reachable_time,
         delay: config.delay,
         retransmit: config.retransmit,
@@ -103,8 +107,8 @@ fn check_stale(scenario: &Scenario) -> Result<(), Fault> {
     })
 }
 
-/// The IPv4 addresses of routers, by the host that knows them so: the last ones of its subnet that no host has, else
-/// those from 10.128.0.1 on.
+/// The IPv4 addresses of routers, by the host that knows them so: the last ones of its subnet that neither a host nor another router
+/// has, else those from 10.128.0.1 on.
 fn routers(
     scenario: &Scenario,
     topology: &Topology,
@@ -113,8 +117,10 @@ fn routers(
 ) -> Result<BTreeMap<(NodeId, NodeId), Ipv4Addr>, Fault> {
     const FIRST: u32 = 0x0a80_0001;
     let adjacency = topology.adjacency();
-    let taken: BTreeMap<Ipv4Addr, NodeId> =
-        hosts.all().iter().map(|&host| (roce.addresses.ipv4(host), host)).collect();
+    let mut taken = Taken {
+        hosts: hosts.all().iter().map(|&host| (roce.addresses.ipv4(host), host)).collect(),
+        ..Taken::default()
+    };
     let mut numbers: BTreeMap<(u32, NodeId), u32> = BTreeMap::new();
     let mut all = BTreeMap::new();
     for &host in hosts.all() {
@@ -130,10 +136,9 @@ fn routers(
             let text = scenario.subnet[index].ipv4.as_ref()?;
             Some((index, text, Prefix::parse(text, true)?))
         });
-        for (rank, &router) in near.iter().enumerate() {
+        for router in near {
             let address = if let Some((index, text, prefix)) = &prefix {
-                let free = prefix.last_of_hosts(|address| !taken.contains_key(&address), rank);
-                free.ok_or_else(|| {
+                taken.in_subnet((*index, *prefix), router).ok_or_else(|| {
                     let name = hosts.name(router);
                     let what = format!("no address is left for the router `{name}`");
                     Fault::at(format!("subnet[{index}].ipv4"), what)
@@ -144,7 +149,7 @@ fn routers(
                 let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
                 let number = *numbers.entry((domain, router)).or_insert(next);
                 let address = Ipv4Addr::from(FIRST.saturating_add(number));
-                if let Some(&other) = taken.get(&address) {
+                if let Some(other) = taken.by_other(address, router) {
                     let (name, other) = (hosts.name(router), hosts.name(other));
                     let what =
                         format!("`{other}` has the address of the router `{name}`, {address}");
@@ -152,12 +157,43 @@ fn routers(
                         .value("")
                         .help("give the host another address, or put the hosts of the router into a `[[subnet]]`"));
                 }
+                taken.routers.insert(address, router);
                 address
             };
             all.insert((host, router), address);
         }
     }
     Ok(all)
+}
+
+/// Who has an address.
+#[derive(Default)]
+struct Taken {
+    hosts: BTreeMap<Ipv4Addr, NodeId>,
+    routers: BTreeMap<Ipv4Addr, NodeId>,
+    /// Those of routers in a subnet, which all of their links there share.
+    in_subnets: BTreeMap<(usize, NodeId), Ipv4Addr>,
+}
+
+impl Taken {
+    /// Who else has an address that a router would have.
+    fn by_other(&self, address: Ipv4Addr, router: NodeId) -> Option<NodeId> {
+        let of_router = self.routers.get(&address).filter(|&&other| other != router);
+        self.hosts.get(&address).or(of_router).copied()
+    }
+
+    /// The address of a router in a subnet: the last one that nobody has.
+    fn in_subnet(&mut self, (subnet, prefix): (usize, Prefix), router: NodeId) -> Option<Ipv4Addr> {
+        if let Some(&known) = self.in_subnets.get(&(subnet, router)) {
+            return Some(known);
+        }
+        let is_free =
+            |address| !self.hosts.contains_key(&address) && !self.routers.contains_key(&address);
+        let address = prefix.last_of_hosts(is_free)?;
+        self.routers.insert(address, router);
+        self.in_subnets.insert((subnet, router), address);
+        Some(address)
+    }
 }
 
 /// Where nobody asks.

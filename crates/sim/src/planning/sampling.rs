@@ -4,8 +4,8 @@ use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::{Duration, SimTime};
 
 use super::ports::{named, of_switches};
-use crate::plan::{FlowPlan, FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
-use crate::scenario::{Fault, FlowSampling, PortSampling, SampleConfig, ensure};
+use crate::plan::{FlowPlan, FlowSamplingPlan, Plan, PortSamplingPlan, SamplingPlan};
+use crate::scenario::{Fault, FlowSampling, PortSampling, SampleConfig, Scenario, ensure};
 
 /// What is sampled in a run that lasts until `at_least`.
 pub(super) fn build(
@@ -105,6 +105,17 @@ fn of_queue_pairs(
     }
     found.flows.retain(|&flow| !is_tcp(flow));
     Ok(found)
+}
+
+/// Samples of flows, where all flows are of TCP.
+pub(super) fn unsampled(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
+    scenario.sample.as_ref()?.flows.as_ref()?;
+    let only_tcp = !plan.flows.is_empty() && plan.flows.iter().all(FlowPlan::is_tcp);
+    only_tcp.then(|| {
+        Fault::at("sample.flows", "all flows are of TCP, which are not sampled here")
+            .value("")
+            .help("use `[sample.rates]`, which has flows of TCP too, or leave it out")
+    })
 }
 
 fn check_interval(key: &str, interval: Duration, at_least: SimTime) -> Result<(), Fault> {

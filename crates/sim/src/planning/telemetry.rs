@@ -1,8 +1,8 @@
 //! Whether the network can tell senders what their algorithms want to know of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::{Domains, Topology, TopologyLink};
+use rocelab_fabric::{Domains, NodeId, Topology, TopologyLink};
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 
@@ -62,10 +62,20 @@ pub(super) fn check_paths<'a>(
     }
     let adjacency = topology.adjacency();
     let routes = if forwarding.domains.is_some() { None } else { forwarding.routes() };
+    // Hosts of one domain at one switch have ways of one length.
+    let place = |domains: &Domains, host: NodeId| {
+        Some((adjacency.ports_of(host).first()?.node, domains.of(host)?))
+    };
+    let mut known = BTreeMap::new();
     for flow in flows {
         let ends = (flow.source, flow.destination);
-        let through = |domains: &Domains| {
-            domains.fold_ways(&adjacency, ends, true, 0_usize, |links, _, _| links + 1, usize::max)
+        let mut through = |domains: &Domains| {
+            let places = (place(domains, ends.0)?, place(domains, ends.1)?);
+            let key = (places, domains.are_neighbours(ends.0, ends.1, true));
+            *known.entry(key).or_insert_with(|| {
+                let step = |links: &usize, _, _| links + 1;
+                domains.fold_ways(&adjacency, ends, true, 0_usize, step, usize::max)
+            })
         };
         let links = match (forwarding.domains, &routes) {
             (Some(domains), _) => through(domains),

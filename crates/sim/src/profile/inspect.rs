@@ -97,6 +97,12 @@ pub trait Inspect<R: HostPacket> {
         None
     }
 
+    /// Whether a flow that started here waits for the MAC address of its next hop.
+    fn waits_for_address(&self, flow: u32) -> bool {
+        _ = flow;
+        false
+    }
+
     /// Whether there are any [`backlogs`](Self::backlogs).
     fn has_backlogs(&self) -> bool {
         false

@@ -34,7 +34,7 @@ impl<P: Profile> WholeNetwork<'_, P> {
     }
 
     /// Each act of a rule that drops is one dropped frame. Of corrupted frames some are still on
-    /// their way, were dropped on it, or duplicated.
+    /// their way, were dropped on it, or duplicated, by a rule or for the members of a multicast group.
     fn audit_faults(self) -> Result<(), AuditError> {
         let (mut acted, mut corrupted, mut duplicated, mut bad_fcs) = (0, 0, 0, 0);
         for (rule, counts) in self.plan().faults.iter().zip(self.fault_counts()) {
@@ -47,11 +47,13 @@ impl<P: Profile> WholeNetwork<'_, P> {
                 FaultAction::Reorder { .. } | FaultAction::Delay(_) => {}
             }
         }
-        let all = self.counted().drops;
+        let totals = self.counted();
+        let all = &totals.drops;
         let drops = |cause: DropCause| all.get(cause.name()).copied().unwrap_or(0);
         let (dropped, icrc) = (drops(DropCause::Fault(0)), drops(DropCause::Icrc));
         let fcs_fits = bad_fcs <= drops(DropCause::FcsError);
-        if acted == dropped && icrc <= corrupted + duplicated && fcs_fits {
+        if acted == dropped && icrc <= corrupted + duplicated + totals.multicast_copies && fcs_fits
+        {
             return Ok(());
         }
         Err(AuditError::Faults { acted, corrupted, dropped, icrc })

@@ -167,9 +167,8 @@ impl Coordinator {
         if self.plan.stop.is_some() || self.plan.sampling.is_empty() || !idle {
             return Ok(false);
         }
-        let here =
-            all.parts().iter().map(|part| Overview(&part.network).scheduled_beside_samples());
-        let here: u64 = here.sum();
+        let has_more = |network| Overview(network).has_more_than_samples();
+        let here = u64::from(all.parts().iter().any(|part| has_more(&part.network)));
         Ok(all.of_all(here)? == 0)
     }
 

@@ -22,8 +22,13 @@ impl Workload for Parameters {
         let members: Vec<_> = members.iter().filter(|&&member| member != source).collect();
         ensure(!members.is_empty(), || {
             let (from, group) = (&self.from, &self.group);
-            Fault::at("group", format!("`{from}` is the only member of `{group}`, and gets no copy of what it sends"))
-                .help("name another group, or add members")
+            Fault::at(
+                "group",
+                format!(
+                    "`{from}` is the only member of `{group}`, and gets no copy of what it sends"
+                ),
+            )
+            .help("name another group, or add members")
         })?;
         site.check_count("group", members.len() as u64)?;
         let flow = |&&destination: &&u32| Flow {

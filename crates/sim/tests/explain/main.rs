@@ -1,5 +1,6 @@
 //! Where a flow's time went, and why nothing moves any more.
 
+mod address_resolution;
 mod causes;
 mod deadlocks;
 mod load_balancing;

@@ -95,3 +95,34 @@ fn changed_bits_cost_frames_in_both_directions_and_nothing_is_lost() {
         assert_eq!(run.totals().frames_dropped, bad);
     }
 }
+
+/// What is passed over is told, where a rule names nothing that only RDMA has.
+#[test]
+fn rules_that_pass_over_other_frames_are_told() {
+    let told = |rule: &str, transport: &str, roce: &str| {
+        let text = TEN_PACKETS
+            .replace("[roce]", &format!("[roce]\n{roce}"))
+            .replace("[workload.flows]", &format!("[workload.flows]\n{transport}"));
+        let text = format!("{text}[[faults]]\naction = \"drop\"\nprobability = 0.01\n{rule}\n");
+        let scenario = Scenario::parse(&text, std::path::Path::new("rules.toml"), &[]);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let notes = scenario.without_effect(&scenario.plan().expect("it plans"));
+        let found = notes.iter().map(ToString::to_string).find(|note| note.contains("pass"));
+        found.unwrap_or_default()
+    };
+    let (tcp, asks) = ("transport = \"tcp\"", "neighbours = {}");
+    assert_eq!(told("", "", ""), "");
+    for (rule, transport, roce, frames) in [
+        ("", tcp, "", "frames of TCP pass"),
+        ("", "", asks, "frames of ARP pass"),
+        ("from = \"host-0\"", tcp, asks, "frames of TCP and ARP pass"),
+        ("", "", "neighbours = {}\nip = \"ipv6\"", "frames of Neighbour Discovery pass"),
+    ] {
+        let note = told(rule, transport, roce);
+        for part in ["faults[0]", "RDMA packets only", frames, "`bit_error_rate`"] {
+            assert!(note.contains(part), "{part}: {note}");
+        }
+    }
+    assert_eq!(told("opcode = \"data\"", tcp, asks), "");
+    assert_eq!(told("dest_qp = 5", tcp, asks), "");
+}

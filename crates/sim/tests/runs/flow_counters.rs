@@ -118,6 +118,23 @@ fn flows_of_tcp_are_left_out() {
     }
 }
 
+/// Samples of flows that have none are told of.
+#[test]
+fn flows_of_tcp_alone_are_not_sampled() {
+    let told = |transport: &str| {
+        let text = format!(
+            "{PAIR}{SAMPLED}[workload.flows]\n{transport}\
+             list = [{{ from = \"host-0\", to = \"host-1\", bytes = \"20KB\" }}]\n"
+        );
+        let scenario = Scenario::parse(&text, "s.toml".as_ref(), &[]).expect("it is read");
+        let notes = scenario.without_effect(&scenario.plan().expect("it plans"));
+        notes.iter().map(ToString::to_string).find(|note| note.contains("sample.flows"))
+    };
+    assert_eq!(told(""), None);
+    let note = told("transport = \"tcp\"\n").expect("a note");
+    assert!(note.contains("all flows are of TCP") && note.contains("sample.rates"), "{note}");
+}
+
 /// Messages of QCN are no CNPs.
 #[test]
 fn messages_of_congestion_points_count_apart() {

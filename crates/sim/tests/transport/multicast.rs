@@ -129,8 +129,10 @@ fn a_frame_that_comes_twice_counts_once() {
 fn the_tree_is_made_anew_when_a_link_fails() {
     let workload = "from = \"host-0\"\nbytes = \"400KB\"\nmessage = \"1000B\"";
     for spine in 0..2 {
-        let failure =
-            format!("[[failure]]\nkind = \"link-down\"\nport = \"leaf-0:{}\"\nat = \"10us\"\n", 4 + spine);
+        let failure = format!(
+            "[[failure]]\nkind = \"link-down\"\nport = \"leaf-0:{}\"\nat = \"10us\"\n",
+            4 + spine
+        );
         let text = text("", workload, &failure);
         let run = run(&text);
         assert_eq!(run.ending, Ending::Finished);
@@ -139,9 +141,8 @@ fn the_tree_is_made_anew_when_a_link_fails() {
         assert_eq!(by_flow[&0], None, "host-1 is on the leaf of the sender");
         let lost = [1, 2, 3].map(|flow| by_flow[&flow]);
         // 5 us are about 58 datagrams of 1,082 bytes on the wire; those on the link come to that.
-        let expected = |lost: &Option<FlowFailure>| {
-            matches!(lost, Some(FlowFailure::MessagesLost(50..=70)))
-        };
+        let expected =
+            |lost: &Option<FlowFailure>| matches!(lost, Some(FlowFailure::MessagesLost(50..=70)));
         let used = lost.iter().all(expected);
         assert!(used || lost == [None; 3], "{lost:?}");
         assert_eq!(used, drops(&run).contains_key("link_down"), "{:?}", drops(&run));
@@ -173,7 +174,11 @@ fn members_of_a_group_notify_the_sender_of_congestion() {
 fn a_multicast_beside_datagrams_of_one_host() {
     let flows = "[workload.flows]\nmessage = \"1000B\"\nverb = \"send\"\nlist = [{ from = \"host-0\", to = \"host-5\", bytes = \"5000B\" }, \
                  { from = \"host-5\", to = \"host-0\", bytes = \"5000B\" }]\n";
-    for more in ["", "[switch]\nload_balancing = \"round-robin\"\n", "[switch]\nload_balancing = \"shortest-queue\"\n"] {
+    for more in [
+        "",
+        "[switch]\nload_balancing = \"round-robin\"\n",
+        "[switch]\nload_balancing = \"shortest-queue\"\n",
+    ] {
         let run = run(&text("", FROM_OUTSIDE, &format!("{flows}{more}")));
         assert_all_delivered(&run, 6);
         assert_eq!(run.counters().messages_delivered, 80 + 10);

@@ -367,3 +367,45 @@ fn mistakes_are_refused() {
         assert!(error.contains(expected), "{keys}: {error}");
     }
 }
+
+/// Two leaves and a spine, each of them a router: the hosts of one subnet are at both leaves, and each leaf has an address of its own.
+#[test]
+fn no_two_routers_have_one_address() {
+    let text = racks("", "", "host-2")
+        .replace("hosts = [\"host-0..host-1\"]\nipv4", "hosts = [\"host-0\", \"host-2\"]\nipv4")
+        .replace("hosts = [\"host-2..host-3\"]\nipv4", "hosts = [\"host-1\", \"host-3\"]\nipv4");
+    let plan = try_plan(&text).unwrap_or_else(|error| panic!("{error}"));
+    let routers = &plan.roce.neighbours.as_ref().expect("hosts ask").routers;
+    // Nodes: hosts 0 to 3, leaves 4 and 5. host-0 has 10.1.0.254.
+    let of = |host, router| routers[&(host, router)].to_string();
+    assert_eq!([of(0, 4), of(2, 5)], ["10.1.0.253", "10.1.0.252"]);
+    assert_eq!([of(1, 4), of(3, 5)], ["10.2.0.254", "10.2.0.253"]);
+    // What is left is enough for one of the two leaves: 10.1.0.1 and 2 are those of hosts.
+    let small = text.replace("10.1.0.0/24", "10.1.0.0/29").replace("10.1.0.254", "10.1.0.6");
+    let names: Vec<_> = (0..2).map(|_| small.clone()).collect();
+    try_plan(&names[0]).unwrap_or_else(|error| panic!("{error}"));
+    let smaller = text.replace("10.1.0.0/24", "10.1.0.0/30").replace("10.1.0.254", "10.1.0.1");
+    let error = try_plan(&smaller).expect_err("no address is left").to_string();
+    assert!(error.contains("no address is left for the router `leaf-0`"), "{error}");
+}
+
+/// Frames of Neighbour Discovery are sent by the hosts that ask and that are asked: the code points of priority 0 are of no use at
+/// others.
+#[test]
+fn code_points_are_sent_by_who_asks() {
+    let told = |roce: &str| {
+        let text = text(
+            &format!("priority = 3\ncnp_priority = 3\n{roce}"),
+            "[class.0]\nlossless = true\n",
+            &["0s"],
+        );
+        let scenario = rocelab_sim::Scenario::parse(&text, Path::new("asks.toml"), &[]);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let plan = rocelab_sim::Planning::plan(&scenario).unwrap_or_else(|error| panic!("{error}"));
+        let notes = rocelab_sim::Planning::without_effect(&scenario, &plan);
+        notes.iter().any(|note| note.to_string().contains("class.0"))
+    };
+    assert!(told(""));
+    println!("{}", told("ip = \"ipv6\"\nneighbours = {}"));
+    println!("{}", told("ip = \"ipv6\"\nneighbours = {}\nv1_hosts = [\"host-0\", \"host-1\"]"));
+}

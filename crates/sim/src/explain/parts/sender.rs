@@ -122,6 +122,10 @@ impl Parts<'_> {
             return self.sent_again(noticed, loss);
         }
         match waits_for {
+            WaitsFor::Only(Category::AddressResolution) => {
+                let node = end.asks_for.map(|(_, node)| self.name(node));
+                (Category::AddressResolution, node.map(|node| Cause::NextHop { node }))
+            }
             WaitsFor::Only(category) => (category, None),
             WaitsFor::CongestionControl(category) => {
                 (category, Some(self.congestion_control(end, category)))

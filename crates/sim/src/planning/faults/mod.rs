@@ -9,8 +9,12 @@ use std::collections::BTreeSet;
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::{Duration, SimTime};
 
-use crate::plan::{FaultAction, FaultChoice, FaultRule, FlowPlan, FrameSelector};
-use crate::scenario::{CorruptedPart, Fault, FaultConfig, FaultPattern, FaultVerb, ensure};
+use crate::plan::{
+    FaultAction, FaultChoice, FaultRule, FlowPlan, FrameSelector, MulticastPlan, Plan,
+};
+use crate::scenario::{
+    CorruptedPart, Fault, FaultConfig, FaultPattern, FaultVerb, IpVersion, Scenario, ensure,
+};
 
 /// How long a frame is held back at the most if nothing follows it.
 const LONGEST_HOLD: Duration = Duration::from_ms(1);
@@ -19,12 +23,13 @@ const LONGEST_HOLD: Duration = Duration::from_ms(1);
 pub(super) fn build(
     configs: &[FaultConfig],
     topology: &Topology,
-    flows: &[FlowPlan],
+    (flows, multicast): (&[FlowPlan], Option<&MulticastPlan>),
 ) -> Result<Vec<FaultRule>, Fault> {
     let mut names = BTreeSet::new();
     let mut rules = Vec::with_capacity(configs.len());
     for (index, config) in configs.iter().enumerate() {
         let place = format!("faults[{index}]");
+        check_multicast(config, multicast).map_err(|fault| fault.within(&place))?;
         let rule = rule(config, &place, topology, flows).map_err(|fault| fault.within(&place))?;
         ensure(names.insert(rule.name.clone()), || {
             Fault::at(format!("{place}.name"), format!("`{}` is the name of two rules", rule.name))
@@ -33,6 +38,42 @@ pub(super) fn build(
         rules.push(rule);
     }
     Ok(rules)
+}
+
+/// Refuses to name one of several flows that share their frames.
+fn check_multicast(config: &FaultConfig, multicast: Option<&MulticastPlan>) -> Result<(), Fault> {
+    let sending = config.flow.and_then(|flow| Some((flow, multicast?.sending_of(flow)?)));
+    sending.map_or(Ok(()), |(flow, _)| {
+        let what = format!("the frames of flow {flow} are for all members of a multicast group");
+        Err(Fault::at("flow", what)
+            .help("give `dest_qp = 0xffffff`, and `to` the node at the link to one member"))
+    })
+}
+
+/// Frames that rules do not see, where some rule may be meant for them: one that names nothing of RDMA.
+pub(super) fn passed_over(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
+    let is_for_any = |rule: &FaultConfig| {
+        let of_rdma = (&rule.opcode, rule.flow, rule.dest_qp, &rule.psn);
+        matches!(of_rdma, (None, None, None, None)) && rule.pattern.is_none()
+    };
+    let index = scenario.faults.iter().position(is_for_any)?;
+    let resolution = plan.roce.neighbours.as_ref().map(|neighbours| match neighbours.ip {
+        IpVersion::Ipv4 => "ARP",
+        IpVersion::Ipv6 => "Neighbour Discovery",
+    });
+    let tcp = plan.flows.iter().any(FlowPlan::is_tcp).then_some("TCP");
+    let streams = (!plan.streams.all.is_empty()).then_some("streams");
+    let passed: Vec<_> = [tcp, resolution, streams].into_iter().flatten().collect();
+    let (last, first) = passed.split_last()?;
+    let names = if first.is_empty() {
+        (*last).to_owned()
+    } else {
+        format!("{} and {last}", first.join(", "))
+    };
+    let key = format!("faults[{index}]");
+    Some(Fault::at(key, format!("rules see RDMA packets only: frames of {names} pass")).value("").help(
+        "`bit_error_rate` of a `[[link]]` loses frames of every kind; name an `opcode`, such as \"data\", if RDMA is meant",
+    ))
 }
 
 fn rule(

@@ -65,6 +65,9 @@ impl VerbsHost {
             *shared.messages.under_way(connection, side) = load_value(from)?;
         }
         self.stacks.load(from)?;
+        if let Some(neighbours) = self.stacks.as_ref().and_then(|all| all.neighbours.as_ref()) {
+            neighbours.check(plan)?;
+        }
         if self.stacks.is_some() || self.scheduler.minds_priorities() {
             return self.scheduler.load(from);
         }

@@ -30,7 +30,14 @@ fn groups() {
     for (group, line, key, value, message, help) in [
         ("name = \"\"\nmembers = [\"host-1\"]", 5, "name", "", "without a name", "give it one"),
         ("name = \"a\"\nmembers = []", 6, "members", "[]", "without members", "host-0..host-3"),
-        ("name = \"a\"\nmembers = [\"host-9\"]", 6, "members[0]", "host-9", "there is no", "host-0"),
+        (
+            "name = \"a\"\nmembers = [\"host-9\"]",
+            6,
+            "members[0]",
+            "host-9",
+            "there is no",
+            "host-0",
+        ),
         (
             "name = \"a\"\nmembers = [\"host-1..host-2\", \"host-2\"]",
             6,
@@ -101,9 +108,30 @@ fn two_groups_are_different() {
 #[test]
 fn what_is_sent() {
     for (workload, line, key, value, message, help) in [
-        ("from = \"host-0\"\ngroup = \"b\"\nbytes = \"4KB\"", 9, "group", "b", "no multicast group `b`", "a"),
-        ("from = \"host-7\"\ngroup = \"a\"\nbytes = \"4KB\"", 8, "from", "host-7", "no host", "host-0"),
-        ("from = \"host-0\"\ngroup = \"a\"\nbytes = \"0B\"", 10, "bytes", "0B", "sends nothing", "1B"),
+        (
+            "from = \"host-0\"\ngroup = \"b\"\nbytes = \"4KB\"",
+            9,
+            "group",
+            "b",
+            "no multicast group `b`",
+            "a",
+        ),
+        (
+            "from = \"host-7\"\ngroup = \"a\"\nbytes = \"4KB\"",
+            8,
+            "from",
+            "host-7",
+            "no host",
+            "host-0",
+        ),
+        (
+            "from = \"host-0\"\ngroup = \"a\"\nbytes = \"0B\"",
+            10,
+            "bytes",
+            "0B",
+            "sends nothing",
+            "1B",
+        ),
         (
             "from = \"host-0\"\ngroup = \"a\"\nbytes = \"4KB\"\nmessage = \"2KB\"",
             11,
@@ -161,6 +189,17 @@ fn what_multicast_does_not_go_with() {
             value: "",
             message: "not modelled",
             help: "leave it out",
+        },
+    );
+    let faults = text(GROUP, WORKLOAD, "[[faults]]\naction = \"drop\"\nflow = 1\n");
+    check(
+        &faults,
+        Expected {
+            place: "s.toml:13",
+            key: "faults[0].flow",
+            value: "1",
+            message: "for all members",
+            help: "dest_qp = 0xffffff",
         },
     );
 }

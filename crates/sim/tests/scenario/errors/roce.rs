@@ -31,3 +31,30 @@ fn entropies_that_no_packet_can_have() {
         },
     );
 }
+
+/// What a number may be, is said with the bounds of its key, and not with those of its type.
+#[test]
+fn numbers_that_are_out_of_bounds() {
+    for (text, key, value, help) in [
+        (
+            "[roce]\nneighbours = { attempts = -1 }",
+            "roce.neighbours.attempts",
+            "-1",
+            "from 1 to 255",
+        ),
+        (
+            "[roce]\nneighbours = { attempts = 256 }",
+            "roce.neighbours.attempts",
+            "256",
+            "from 1 to 255",
+        ),
+        ("[roce]\nretry_count = -1", "roce.retry_count", "-1", "from 0 to 7"),
+        ("[roce]\nmax_outstanding = -1", "roce.max_outstanding", "-1", "from 1 to 8388608"),
+        ("[roce]\nhop_limit = \"7\"", "roce.hop_limit", "\"7\"", "from 1 to 255"),
+        ("[roce]\nack_interval = -1", "roce.ack_interval", "-1", "from 1 up"),
+        ("[[faults]]\naction = \"drop\"\nnth = -1", "faults[0].nth", "-1", "from 1 up"),
+    ] {
+        let place = format!("s.toml:{}", text.lines().count());
+        check(&with(text), Expected { place: &place, key, value, message: "invalid", help });
+    }
+}

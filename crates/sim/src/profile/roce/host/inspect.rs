@@ -112,6 +112,11 @@ impl Inspect<RdmaPacket> for VerbsHost {
         })
     }
 
+    fn waits_for_address(&self, flow: u32) -> bool {
+        let neighbours = self.stacks.as_ref().and_then(|stacks| stacks.neighbours.as_ref());
+        neighbours.is_some_and(|neighbours| neighbours.keeps(flow))
+    }
+
     fn standing(&self, qpn: u32) -> Option<Standing> {
         self.nic.queue_pair(qpn).map(QueuePair::standing)
     }
