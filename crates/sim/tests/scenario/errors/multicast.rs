@@ -28,11 +28,11 @@ fn what_is_right_is_accepted() {
 #[test]
 fn groups() {
     for (group, line, key, value, message, help) in [
-        ("name = \"\"\nmembers = [\"host-1\"]", 5, "name", "", "without a name", "give it one"),
-        ("name = \"a\"\nmembers = []", 6, "members", "[]", "without members", "host-0..host-3"),
+        ("name = \"\"\nmembers = [\"host-1\"]", 6, "name", "", "without a name", "give it one"),
+        ("name = \"a\"\nmembers = []", 7, "members", "[]", "without members", "host-0..host-3"),
         (
             "name = \"a\"\nmembers = [\"host-9\"]",
-            6,
+            7,
             "members[0]",
             "host-9",
             "there is no",
@@ -40,7 +40,7 @@ fn groups() {
         ),
         (
             "name = \"a\"\nmembers = [\"host-1..host-2\", \"host-2\"]",
-            6,
+            7,
             "members[1]",
             "host-2",
             "named twice",
@@ -48,7 +48,7 @@ fn groups() {
         ),
         (
             "name = \"a\"\nmembers = [\"host-1\"]\naddress = \"10.0.0.1\"",
-            7,
+            8,
             "address",
             "10.0.0.1",
             "of one host",
@@ -56,7 +56,7 @@ fn groups() {
         ),
         (
             "name = \"a\"\nmembers = [\"host-1\"]\naddress = \"224.0.0.5\"",
-            7,
+            8,
             "address",
             "224.0.0.5",
             "no router forwards",
@@ -64,7 +64,7 @@ fn groups() {
         ),
         (
             "name = \"a\"\nmembers = [\"host-1\"]\naddress = \"ff15::1\"",
-            7,
+            8,
             "address",
             "ff15::1",
             "not an IPv4 address",
@@ -72,9 +72,10 @@ fn groups() {
         ),
     ] {
         let key = format!("multicast_group[0].{key}");
+        let value = if value == "[]" { value.to_owned() } else { format!("\"{value}\"") };
         let place = format!("s.toml:{line}");
         let text = text(group, WORKLOAD, "");
-        check(&text, Expected { place: &place, key: &key, value, message, help });
+        check(&text, Expected { place: &place, key: &key, value: &value, message, help });
     }
 }
 
@@ -85,9 +86,9 @@ fn two_groups_are_different() {
     check(
         &text(GROUP, WORKLOAD, &same),
         Expected {
-            place: "s.toml:12",
+            place: "s.toml:13",
             key: "multicast_group[1].name",
-            value: "a",
+            value: "\"a\"",
             message: "two groups `a`",
             help: "a name of its own",
         },
@@ -96,9 +97,9 @@ fn two_groups_are_different() {
     check(
         &text(GROUP, WORKLOAD, &same),
         Expected {
-            place: "s.toml:13",
+            place: "s.toml:14",
             key: "multicast_group[1].address",
-            value: "239.255.0.1",
+            value: "\"239.255.0.1\"",
             message: "`a` has this address",
             help: "an address of its own",
         },
@@ -110,7 +111,7 @@ fn what_is_sent() {
     for (workload, line, key, value, message, help) in [
         (
             "from = \"host-0\"\ngroup = \"b\"\nbytes = \"4KB\"",
-            9,
+            10,
             "group",
             "b",
             "no multicast group `b`",
@@ -118,7 +119,7 @@ fn what_is_sent() {
         ),
         (
             "from = \"host-7\"\ngroup = \"a\"\nbytes = \"4KB\"",
-            8,
+            9,
             "from",
             "host-7",
             "no host",
@@ -126,7 +127,7 @@ fn what_is_sent() {
         ),
         (
             "from = \"host-0\"\ngroup = \"a\"\nbytes = \"0B\"",
-            10,
+            11,
             "bytes",
             "0B",
             "sends nothing",
@@ -134,7 +135,7 @@ fn what_is_sent() {
         ),
         (
             "from = \"host-0\"\ngroup = \"a\"\nbytes = \"4KB\"\nmessage = \"2KB\"",
-            11,
+            12,
             "message",
             "2KB",
             "at most the path MTU",
@@ -142,25 +143,26 @@ fn what_is_sent() {
         ),
         (
             "from = \"host-0\"\ngroup = \"a\"\nbytes = \"4KB\"\npriority = 8",
-            11,
+            12,
             "priority",
             "8",
             "priority 8",
             "0 to 7",
         ),
     ] {
-        let key = format!("workload.multicast[0].{key}");
+        let key = format!("workload.multicast.{key}");
+        let value = if value == "8" { value.to_owned() } else { format!("\"{value}\"") };
         let place = format!("s.toml:{line}");
         let text = text(GROUP, workload, "");
-        check(&text, Expected { place: &place, key: &key, value, message, help });
+        check(&text, Expected { place: &place, key: &key, value: &value, message, help });
     }
     let alone = text("name = \"a\"\nmembers = [\"host-0\"]", WORKLOAD, "");
     check(
         &alone,
         Expected {
-            place: "s.toml:9",
-            key: "workload.multicast[0].group",
-            value: "a",
+            place: "s.toml:10",
+            key: "workload.multicast.group",
+            value: "\"a\"",
             message: "the only member",
             help: "add members",
         },
@@ -175,7 +177,7 @@ fn what_multicast_does_not_go_with() {
         Expected {
             place: "s.toml:1",
             key: "roce.service",
-            value: "rc",
+            value: "\"rc\"",
             message: "only datagrams",
             help: "service = \"ud\"",
         },
@@ -184,7 +186,7 @@ fn what_multicast_does_not_go_with() {
     check(
         &layers,
         Expected {
-            place: "s.toml:11",
+            place: "s.toml:12",
             key: "layer3",
             value: "",
             message: "not modelled",
@@ -195,7 +197,7 @@ fn what_multicast_does_not_go_with() {
     check(
         &faults,
         Expected {
-            place: "s.toml:13",
+            place: "s.toml:14",
             key: "faults[0].flow",
             value: "1",
             message: "for all members",
