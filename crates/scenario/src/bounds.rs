@@ -5,8 +5,9 @@ use serde_path_to_error::{Path as KeyPath, Segment};
 
 use super::Scenario;
 
-/// The bounds of the whole number at a path in a scenario, in words; none where the schema says nothing, or several things.
-pub(super) fn in_words(path: &KeyPath) -> Option<String> {
+/// The bounds of the whole number at a path in a scenario, in words, where its type has a largest one or none; nothing where the schema
+/// says nothing, or several things.
+pub(super) fn in_words(path: &KeyPath, largest: Option<u64>) -> Option<String> {
     let schema = Scenario::json_schema();
     let mut found = vec![&schema];
     for segment in path.iter() {
@@ -20,7 +21,7 @@ pub(super) fn in_words(path: &KeyPath) -> Option<String> {
         [(least, most)] if least.is_u64() || most.is_u64() => {
             let least = least.as_u64().unwrap_or(0);
             let up = || "up".to_owned();
-            let most = most.as_u64().map_or_else(up, |most| format!("to {most}"));
+            let most = most.as_u64().or(largest).map_or_else(up, |most| format!("to {most}"));
             Some(format!("a whole number from {least} {most}"))
         }
         _ => None,

@@ -126,8 +126,14 @@ fn plain(message: &str) -> String {
 /// The message of serde about what is no whole number, or too large or small for its type, with the bounds of its key.
 fn with_bounds(path: &KeyPath, message: &str) -> Option<String> {
     let (found, expected) = message.split_once(", expected ")?;
-    let is_whole = ["u8", "u16", "u32", "u64", "usize"].contains(&expected);
-    let expected = super::bounds::in_words(path).filter(|_| is_whole)?;
+    let largest = match expected {
+        "u8" => Some(u8::MAX.into()),
+        "u16" => Some(u16::MAX.into()),
+        "u32" => Some(u32::MAX.into()),
+        "u64" | "usize" => None,
+        _ => return None,
+    };
+    let expected = super::bounds::in_words(path, largest)?;
     Some(plain(&format!("{found}, expected {expected}")))
 }
 

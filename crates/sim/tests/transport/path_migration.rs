@@ -72,6 +72,7 @@ fn a_program_may_ask_for_it() {
     assert_eq!(migrations.len(), 2);
     assert!(migrations.iter().all(|one| (20_000_000..60_000_000).contains(&one.time.ps())));
     assert_eq!(run.counters().timeouts, 0);
+    assert_eq!(run.ends[0].retransmitted_packets, 0, "nothing is sent again");
 }
 
 /// The ACK timeout is 4.096 us x 2^6 = 262 us, with two retries: a connection gives up, or migrates, after the third.

@@ -51,7 +51,7 @@ fn numbers_that_are_out_of_bounds() {
         ("[roce]\nretry_count = -1", "roce.retry_count", "-1", "from 0 to 7"),
         ("[roce]\nmax_outstanding = -1", "roce.max_outstanding", "-1", "from 1 to 8388608"),
         ("[roce]\nhop_limit = \"7\"", "roce.hop_limit", "\"7\"", "from 1 to 255"),
-        ("[roce]\nack_interval = -1", "roce.ack_interval", "-1", "from 1 up"),
+        ("[roce]\nack_interval = -1", "roce.ack_interval", "-1", "from 1 to 4294967295"),
         ("[[faults]]\naction = \"drop\"\nnth = -1", "faults[0].nth", "-1", "from 1 up"),
     ] {
         let place = format!("s.toml:{}", text.lines().count());
