@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
 
 /// A file of the repository.
 pub(crate) fn repository(name: &str) -> PathBuf {
@@ -58,6 +59,9 @@ pub(crate) fn mpirun(first: &[&str], arguments: &[&str]) -> Ended {
     let mut command = Command::new("mpirun");
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     command.arg("--oversubscribe").args(first).args(arguments);
+    // One after the other: ranks that wait for each other take the cores of others.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     command.output().expect("mpirun starts").into()
 }
 

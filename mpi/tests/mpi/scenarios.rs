@@ -1,6 +1,7 @@
 //! Every native scenario of the repository gives the same bytes on 1, 2 and 4 ranks.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use crate::programs::{Ended, files_of, has_mpirun, on_ranks, repository, rocelab};
 
@@ -8,12 +9,26 @@ use crate::programs::{Ended, files_of, has_mpirun, on_ranks, repository, rocelab
 const FINGERPRINTS: &str = "crates/sim/tests/golden/fingerprints.csv";
 
 /// Scenarios that take long when ranks share cores, and the time at which they are stopped here.
-const STOPPED: [(&str, &str); 5] = [
-    ("fat320-websearch", "stop=100us"),
-    ("permutation-leaf-spine", "stop=300us"),
-    ("sigcomm16-alpha", "stop=1ms"),
-    ("sigcomm16-tcp-rdma", "stop=2ms"),
-    ("websearch-leaf-spine", "stop=1ms"),
+const STOPPED: [(&str, &str); 19] = [
+    ("dcqcn-incast", "2ms"),
+    ("dcqcn-stability", "10ms"),
+    ("dcqcn-two-flows", "10ms"),
+    ("dcqcn-unfairness", "2ms"),
+    ("dcqcn-victim-flow", "2ms"),
+    ("fat320-websearch", "100us"),
+    ("parking-lot", "500us"),
+    ("permutation-leaf-spine", "300us"),
+    ("pfc-threshold", "1ms"),
+    ("qcn-long-flows", "10ms"),
+    ("sigcomm16-alpha", "1ms"),
+    ("sigcomm16-livelock", "5ms"),
+    ("sigcomm16-livelock-read", "5ms"),
+    ("sigcomm16-nic-storm", "3ms"),
+    ("sigcomm16-slow-receiver", "2ms"),
+    ("sigcomm16-tcp-rdma", "2ms"),
+    ("timely-no-fixed-point", "15ms"),
+    ("timely-patched", "15ms"),
+    ("websearch-leaf-spine", "1ms"),
 ];
 
 /// The native scenarios, by name.
@@ -30,42 +45,61 @@ fn scenarios() -> Vec<(String, PathBuf)> {
     files.into_iter().filter(is_native).map(name).collect()
 }
 
-/// The arguments of a run of a scenario with results in a folder.
-fn arguments<'a>(name: &str, scenario: &'a str, out: &'a str) -> Vec<&'a str> {
-    let mut arguments = vec!["run", scenario, "--out", out, "--quiet"];
-    if let Some((_, stop)) = STOPPED.iter().find(|(stopped, _)| *stopped == name) {
-        arguments.extend(["--set", stop]);
+/// Puts all of them into a folder, with the files that they name, and those that take long with another end. Gives their names.
+fn collected(into: &Path) -> Vec<String> {
+    for entry in std::fs::read_dir(repository("scenarios")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() && path.extension().is_none_or(|extension| extension != "toml") {
+            std::fs::copy(&path, into.join(path.file_name().unwrap())).unwrap();
+        }
     }
-    arguments
+    let mut names = Vec::new();
+    for (name, path) in scenarios() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = match STOPPED.iter().find(|(stopped, _)| *stopped == name) {
+            Some((_, stop)) => {
+                let rest = text.lines().filter(|line| !line.starts_with("stop = "));
+                format!("stop = \"{stop}\"\n{}\n", rest.collect::<Vec<_>>().join("\n"))
+            }
+            None => text,
+        };
+        std::fs::write(into.join(format!("{name}.toml")), text).unwrap();
+        names.push(name);
+    }
+    names
 }
 
+/// The files of each scenario of a run of all, by its name.
+fn by_scenario(folder: &Path, names: &[String]) -> BTreeMap<String, BTreeMap<String, Vec<u8>>> {
+    names.iter().map(|name| (name.clone(), files_of(&folder.join(name)))).collect()
+}
+
+/// One call of `mpirun` for all scenarios: to start ranks takes longer than most of them.
 #[test]
 fn every_scenario_gives_the_same_bytes_on_1_2_and_4_ranks() {
     if !has_mpirun() {
         return;
     }
     let fingerprints = std::fs::read_to_string(repository(FINGERPRINTS)).unwrap();
-    let all = scenarios();
-    assert!(all.len() >= 25, "{all:?}");
-    for (name, path) in all {
-        let folder = tempfile::tempdir().unwrap();
-        let scenario = path.to_str().unwrap();
-        let out = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-        let alone = rocelab(&arguments(&name, scenario, &out("alone")));
-        let expected = files_of(&folder.path().join("alone"));
-        for ranks in [1, 2, 4] {
-            let spread = out(&ranks.to_string());
-            let ended = on_ranks(ranks, &arguments(&name, scenario, &spread));
-            let what = format!("{name} on {ranks} ranks");
-            assert_same_end(&alone, &ended, &what);
-            let mut files = files_of(spread.as_ref());
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("all")).unwrap();
+    let names = collected(&path("all"));
+    assert!(names.len() >= 25, "{names:?}");
+    let all = path("all").to_string_lossy().into_owned();
+    let into = |name: &str| path(name).to_string_lossy().into_owned();
+    let alone = rocelab(&["run", &all, "--quiet", "--out", &into("alone")]);
+    let expected = by_scenario(&path("alone"), &names);
+    for ranks in [1, 2, 4] {
+        let out = into(&ranks.to_string());
+        let ended = on_ranks(ranks, &["run", &all, "--quiet", "--out", &out]);
+        assert_same_end(&alone, &ended, &format!("{ranks} ranks"));
+        for (name, mut files) in by_scenario(Path::new(&out), &names) {
+            let (expected, what) = (&expected[&name], format!("{name} on {ranks} ranks"));
             let run: serde_json::Value = serde_json::from_slice(&files["run.json"]).unwrap();
             assert_eq!(run["ranks"], ranks, "{what}");
             files.insert("run.json".to_owned(), expected["run.json"].clone());
-            let names = |files: &std::collections::BTreeMap<String, Vec<u8>>| {
-                files.keys().cloned().collect::<Vec<_>>()
-            };
-            assert_eq!(names(&files), names(&expected), "{what}");
+            assert!(files.keys().eq(expected.keys()), "{what}: {:?}", files.keys());
             for (file, bytes) in &files {
                 assert!(*bytes == expected[file], "{what}: {file}");
             }
