@@ -23,16 +23,11 @@ pub enum ExplainError {
         /// All flows.
         count: usize,
     },
-    /// What switches copy on its way is not followed.
-    #[error(
-        "flow {flow} is to a member of the multicast group `{group}`: what switches copy is not followed; `flows.csv` has its times, \
-         `drops.csv` and `links.csv` what was lost and where frames waited"
-    )]
-    Multicast {
-        /// The flow.
+    /// Two flows to members of one multicast group.
+    #[error("flow {flow} has its frames in common with another one that is asked for: explain them one at a time")]
+    SharedFrames {
+        /// The second of them.
         flow: u32,
-        /// The group's name.
-        group: String,
     },
     /// The run ends before the flow starts.
     #[error("flow {flow} does not start in this run")]

@@ -89,7 +89,7 @@ impl<'a> Probes<'a> {
             self.ports.open(network, end.log.port, now);
             end.log.look(network, now);
         }
-        self.pairs.add(Followed { pair, what });
+        self.pairs.add(self.plan, Followed { pair, what });
         if let Some(waiting) = &mut self.waiting {
             waiting.add();
         }
@@ -98,6 +98,9 @@ impl<'a> Probes<'a> {
     /// The pair of a packet that is followed: the frame at its place in the pool is that packet.
     fn pair_of(&self, network: View<'_>, frame: &FrameView) -> Option<u32> {
         let (pair, _) = self.trails.get(frame.id)?;
+        if frame.is_to_group {
+            return Some(*pair); // On its way it is for all members.
+        }
         let place = self.pairs.place_of(traffic_of(network, frame)?)?;
         (place == *pair).then_some(place)
     }

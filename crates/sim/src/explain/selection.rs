@@ -1,5 +1,7 @@
 //! What is to be explained.
 
+use std::collections::BTreeSet;
+
 use super::error::ExplainError;
 use crate::{AppPlan, Plan, ProfilePlan};
 
@@ -34,11 +36,9 @@ impl Selection {
                 if let Some(&flow) = flows.iter().find(|&&flow| flow as usize >= count) {
                     return Err(ExplainError::NoSuchFlow { flow, count });
                 }
-                let group = |&flow: &u32| Some((flow, plan.group_of_flow(flow)?));
-                match flows.iter().find_map(group) {
-                    Some((flow, group)) => {
-                        Err(ExplainError::Multicast { flow, group: group.name.clone() })
-                    }
+                let mut posted = BTreeSet::new();
+                match flows.iter().find(|&&flow| !posted.insert(plan.posted_flow(flow))) {
+                    Some(&flow) => Err(ExplainError::SharedFrames { flow }),
                     None => Ok(()),
                 }
             }

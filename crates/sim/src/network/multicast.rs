@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{DistributionTree, NodeId};
 use rocelab_wire::MULTICAST_QPN;
 
@@ -101,6 +102,29 @@ impl Multicast {
         }
         let vlan = |host: NodeId| plan.roce.vlans.get(host as usize);
         plan.topology.hosts().filter(|&host| vlan(host) == vlan(sending.source)).collect()
+    }
+
+    /// Whether a frame of a sending comes to a member from a node on, by one of its ports or by all of its tree.
+    pub(super) fn leads_to(
+        &self,
+        sending: u32,
+        (node, egress): (NodeId, Option<u16>),
+        member: NodeId,
+        adjacency: &Adjacency,
+    ) -> bool {
+        let far = |node: NodeId, port: u16| adjacency.ports_of(node).get(usize::from(port));
+        let tree = &self.trees[sending as usize];
+        let mut open: Vec<NodeId> = match egress {
+            Some(port) => far(node, port).map(|far| far.node).into_iter().collect(),
+            None => vec![node],
+        };
+        while let Some(node) = open.pop() {
+            if node == member {
+                return true;
+            }
+            open.extend(tree.ports_of(node).iter().filter_map(|&port| Some(far(node, port)?.node)));
+        }
+        false
     }
 
     /// Why a switch drops a frame that it sends nowhere.

@@ -12,6 +12,7 @@ use rocelab_wire::Psn;
 
 use super::core::Network;
 use super::event::Event;
+use super::multicast::is_to_group;
 use super::node::Role;
 use super::packet::{ANY, Body, NO_ROUTE};
 pub(crate) use super::passed::{Carried, Passed};
@@ -49,6 +50,8 @@ pub(crate) struct FrameView {
     pub(crate) packet: Option<Carried>,
     /// On a link to a switch: number of the port that it will leave by.
     pub(crate) egress: u16,
+    /// Whether it is on its way to a multicast group.
+    pub(crate) is_to_group: bool,
 }
 
 /// The transmitter of a port, as one who looks sees it.
@@ -138,10 +141,12 @@ impl<'a> View<'a> {
             Body::Stack(StackFrame::Neighbour(frame)) => Some(Carried::Neighbour(frame)),
             Body::Control(_) => None,
         };
-        // A switch that chooses among paths has not chosen yet.
-        let egress = if packet.switch_port == ANY { NO_ROUTE } else { packet.switch_port };
+        // A switch that chooses among paths has not chosen yet, and one that copies frames sends them by several.
+        let is_to_group = is_to_group(packet);
+        let is_open = packet.switch_port == ANY || is_to_group;
+        let egress = if is_open { NO_ROUTE } else { packet.switch_port };
         let destination = packet.destination;
-        FrameView { id, destination, packet: body, egress }
+        FrameView { id, destination, packet: body, egress, is_to_group }
     }
 
     /// The transmitter of a port.
@@ -190,6 +195,20 @@ impl<'a> View<'a> {
             Role::Host(host) => Some(self.0.hosts[host as usize].end_host.nic()),
             Role::Switch(_) | Role::Elsewhere(_) => None,
         }
+    }
+
+    /// Of a flow to a member of a multicast group: whether a frame of its sending comes to that member from a node on, by a port of it
+    /// or as its tree says. Nothing of other flows.
+    pub(crate) fn leads_to_member(
+        self,
+        flow: u32,
+        (node, egress): (NodeId, Option<u16>),
+    ) -> Option<bool> {
+        let (sending, _) = self.0.plan.roce.multicast.as_ref()?.sending_of(flow)?;
+        let multicast = self.0.features.arrivals.multicast.as_ref()?;
+        let member = self.0.plan.flows[flow as usize].destination;
+        let adjacency = &self.0.layout.adjacency;
+        Some(multicast.leads_to(sending, (node, egress), member, adjacency))
     }
 
     /// Whether a flow waits at its host for the MAC address of its next hop.

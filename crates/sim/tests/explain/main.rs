@@ -4,6 +4,7 @@ mod address_resolution;
 mod causes;
 mod deadlocks;
 mod load_balancing;
+mod multicast;
 mod scenarios;
 mod shapers;
 mod stalls;

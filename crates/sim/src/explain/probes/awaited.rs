@@ -22,7 +22,8 @@ impl Awaited {
             Selection::Operation { .. } => Vec::new(),
             Selection::Everything => {
                 let flows = (0u32..).take(plan.flows.len());
-                flows.filter(|&flow| plan.group_of_flow(flow).is_none()).collect()
+                // One of those that share their frames.
+                flows.filter(|&flow| plan.posted_flow(flow) == flow).collect()
             }
         };
         flows.sort_by_key(|&flow| std::cmp::Reverse(plan.flows[flow as usize].start));

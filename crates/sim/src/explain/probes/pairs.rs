@@ -1,5 +1,6 @@
 //! The pairs that are followed, by what they are asked for.
 
+use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
 
 use super::super::pair::Pair;
@@ -34,6 +35,8 @@ pub(super) struct Pairs {
     /// By flow, and by connection: the place, while they are followed.
     of_flow: Vec<u32>,
     of_connection: Vec<u32>,
+    /// By the flow that stands for all to a multicast group: the place of the one that is followed.
+    of_group: BTreeMap<u32, u32>,
     /// By node: pairs that are followed and have an end there.
     at_node: Vec<Vec<u32>>,
 }
@@ -44,18 +47,24 @@ impl Pairs {
             all: Vec::new(),
             of_flow: vec![NONE; plan.flows.len()],
             of_connection: vec![NONE; plan.connections.len()],
+            of_group: BTreeMap::new(),
             at_node: vec![Vec::new(); plan.topology.nodes.len()],
         }
     }
 
     /// One more is followed from now on.
-    pub(super) fn add(&mut self, followed: Followed) {
+    pub(super) fn add(&mut self, plan: &Plan, followed: Followed) {
         let place = u32::try_from(self.all.len()).unwrap_or(NONE);
         for end in &followed.pair.ends {
             self.at_node[end.log.node as usize].push(place);
         }
         match followed.pair.traffic {
-            Traffic::Flow(flow) => self.of_flow[flow as usize] = place,
+            Traffic::Flow(flow) => {
+                self.of_flow[flow as usize] = place;
+                if plan.group_of_flow(flow).is_some() {
+                    self.of_group.insert(plan.posted_flow(flow), place);
+                }
+            }
             Traffic::Connection(connection) => self.of_connection[connection as usize] = place,
         }
         self.all.push(followed);
@@ -66,6 +75,7 @@ impl Pairs {
         let Followed { pair, what } = &mut self.all[place as usize];
         *what = What::Nothing;
         self.of_flow[flow as usize] = NONE;
+        self.of_group.retain(|_, followed| *followed != place);
         for end in &pair.ends {
             self.at_node[end.log.node as usize].retain(|&other| other != place);
         }
@@ -79,6 +89,16 @@ impl Pairs {
             Traffic::Connection(connection) => self.of_connection[connection as usize],
         };
         (place != NONE).then_some(place)
+    }
+
+    /// The pair that frames are followed for which are told as those of this traffic: of what is sent to a multicast group, that of one of its
+    /// flows.
+    pub(super) fn place_of_frames(&self, traffic: Traffic) -> Option<u32> {
+        let of_group = || match traffic {
+            Traffic::Flow(flow) => self.of_group.get(&flow).copied(),
+            Traffic::Connection(_) => None,
+        };
+        of_group().or_else(|| self.place_of(traffic))
     }
 
     /// The places of all pairs, those that are over included.

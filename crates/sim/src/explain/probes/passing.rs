@@ -4,13 +4,14 @@ use std::rc::Rc;
 
 use rocelab_fabric::PacketId;
 use rocelab_units::SimTime;
+use rocelab_wire::MULTICAST_QPN;
 
 use super::super::sent_frames::Loss;
-use super::super::traffic::{Owner, traffic_of};
+use super::super::traffic::{Owner, Traffic, traffic_of};
 use super::super::trail::{Hop, Trail};
 use super::Probes;
 use super::arrival::{Arriving, Delivered};
-use crate::network::watch::{FrameView, Passed, View};
+use crate::network::watch::{Carried, FrameView, Passed, View};
 
 impl Probes<'_> {
     /// A packet has crossed the link of `port`; at a switch it goes on by `egress`, at a host it
@@ -56,7 +57,7 @@ impl Probes<'_> {
     pub(super) fn start(&mut self, network: View<'_>, now: SimTime, port: u32, frame: &FrameView) {
         let traffic = traffic_of(network, frame);
         let (Some(packet), Some(place)) =
-            (&frame.packet, traffic.and_then(|one| self.pairs.place_of(one)))
+            (&frame.packet, traffic.and_then(|one| self.pairs.place_of_frames(one)))
         else {
             return;
         };
@@ -104,11 +105,12 @@ impl Probes<'_> {
                 }
                 Passed::Dropped { packet, node, ingress, egress, cause } => {
                     let time = now.ps();
-                    self.lose(packet, Loss { left: 0, time, node, ingress, egress, cause });
+                    self.lose(network, packet, Loss { left: 0, time, node, ingress, egress, cause });
                 }
                 Passed::Arrived { packet: id, .. } if is_dropped(id, &passed[index + 1..]) => {}
                 Passed::Arrived { packet: id, port, egress, destination, body } => {
-                    let frame = FrameView { id, destination, packet: body, egress };
+                    let is_to_group = matches!(&body, Some(Carried::Rdma(packet)) if packet.dest_qp() == MULTICAST_QPN);
+                    let frame = FrameView { id, destination, packet: body, egress, is_to_group };
                     let (Some(packet), Some(pair)) = (body, self.pair_of(network, &frame)) else {
                         continue;
                     };
@@ -120,11 +122,16 @@ impl Probes<'_> {
         delivered
     }
 
-    /// A packet is gone, and if it was followed, its trail.
-    fn lose(&mut self, id: PacketId, loss: Loss) {
-        let lost = self.trails.take(id);
-        let Some((place, trail)) = lost.filter(|(_, trail)| trail.note_drop()) else { return };
-        if !self.surveys() {
+    /// A packet is gone, and if it was followed, its trail. Of what is sent to a multicast group, only a copy is missed that would have come to
+    /// the member.
+    fn lose(&mut self, network: View<'_>, id: PacketId, loss: Loss) {
+        let Some((place, trail)) = self.trails.take(id) else { return };
+        let was_last = trail.note_drop();
+        let is_missed = match self.pairs[place].pair.traffic {
+            Traffic::Flow(flow) => network.leads_to_member(flow, (loss.node, loss.egress)),
+            Traffic::Connection(_) => None,
+        };
+        if is_missed.unwrap_or(was_last) && !self.surveys() {
             let loss = Loss { left: trail.left(), ..loss };
             self.pairs[place].pair.note_lost(&trail, loss);
         }

@@ -125,7 +125,7 @@ impl Probes<'_> {
             return here.to_vec();
         }
         let sent = started.iter().filter_map(|(_, frame, _)| traffic_of(network, frame));
-        let sent = sent.filter_map(|traffic| self.pairs.place_of(traffic));
+        let sent = sent.filter_map(|traffic| self.pairs.place_of_frames(traffic));
         let mut pairs: Vec<u32> = delivered.iter().map(|one| one.pair).chain(sent).collect();
         pairs.sort_unstable();
         pairs.dedup();
