@@ -24,7 +24,9 @@ pub enum ExplainError {
         count: usize,
     },
     /// Two flows to members of one multicast group.
-    #[error("flow {flow} has its frames in common with another one that is asked for: explain them one at a time")]
+    #[error(
+        "flow {flow} has its frames in common with another one that is asked for: explain them one at a time"
+    )]
     SharedFrames {
         /// The second of them.
         flow: u32,

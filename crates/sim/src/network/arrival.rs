@@ -12,6 +12,12 @@ use super::receiver::Receiving;
 use crate::profile::Profile;
 
 impl<P: Profile> Network<P> {
+    /// What features may see.
+    pub(super) fn sight(&self) -> Sight<'_, P> {
+        let Self { plan, routing, ports, switches, layout, failures, .. } = self;
+        Sight { plan, routing: &**routing, layout, ports, switches, failures }
+    }
+
     /// The features that see frames arrive, and what they see.
     pub(super) fn scene(&mut self) -> (&mut ArrivalFeatures, Scene<'_, P>) {
         let Self {

@@ -36,9 +36,8 @@ impl<P: Profile> Emitting<'_, P> {
         };
         let (ends, owners) =
             ((sampled.source, sampled.destination), self.0.features.owners.as_ref());
-        let receiving = self.0.plan.receiving_queue_pair(rdma.dest_qp(), sampled.flow_hash);
         let sender =
-            |owners: &Arc<Owners>| owners.sending_queue_pair(&self.0.plan, ends, receiving);
+            |owners: &Arc<Owners>| owners.sending_queue_pair(&self.0.plan, ends, rdma.dest_qp());
         let Some(qpn) = owners.and_then(sender) else { return };
         let cnm = self.message(egress, &sampled, rdma, &sample);
         let node = self.0.switches[switch as usize].node;

@@ -116,9 +116,8 @@ fn notify<P: Profile>(arrival: &Arrival, scene: &mut Scene<'_, P>) {
     let Some(rdma) = body.as_rdma() else { return };
     let (plan, ends) = (scene.sight.plan, (packet.source, packet.destination));
     let Some(owners) = scene.owners else { return };
-    let receiving = plan.receiving_queue_pair(rdma.dest_qp(), packet.flow_hash);
-    let Some(qpn) = owners.sending_queue_pair(plan, ends, receiving) else { return };
-    let profile = owners.profile(plan, packet.destination, receiving);
+    let Some(qpn) = owners.sending_queue_pair(plan, ends, rdma.dest_qp()) else { return };
+    let profile = owners.profile(plan, packet.destination, rdma.dest_qp());
     let profile = profile.unwrap_or_else(|| plan.common_queue_pair());
     let cnp = PacketOf::<P>::congestion_notification_packet(qpn, plan, profile);
     let Some((cnp, frame_len)) = cnp else { return };

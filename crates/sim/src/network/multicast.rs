@@ -4,6 +4,7 @@
 //! On its way a frame is one for the member that stands for all ([`MulticastSending`](crate::MulticastSending)), to the queue pair number of
 //! all groups. Its hash is the number of the sending, which its tree and its group follow from.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_fabric::topology::Adjacency;
@@ -23,7 +24,9 @@ pub(super) struct Multicast {
     plan: Arc<MulticastPlan>,
     /// By sending: over the links that routes were made over the last time.
     trees: Vec<DistributionTree>,
-    /// Steps of failures that had been taken when the trees were made.
+    /// Those links.
+    links: Vec<bool>,
+    /// Steps of failures that had been taken when they were looked at.
     steps: usize,
 }
 
@@ -32,7 +35,7 @@ impl<P: Profile> Feature<P> for Multicast {
         let plan = Arc::clone(network.plan.roce.multicast.as_ref()?);
         network.look_at_arrivals(|_, _| true);
         // The trees are made as the first frame comes: it may be after a checkpoint.
-        Some(Box::new(Self { plan, trees: Vec::new(), steps: 0 }))
+        Some(Box::new(Self { plan, trees: Vec::new(), links: Vec::new(), steps: 0 }))
     }
 
     fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
@@ -45,12 +48,14 @@ impl<P: Profile> Feature<P> for Multicast {
         match far.role {
             Role::Switch(_) => {
                 self.make_trees(&scene.sight);
-                let ports = self.trees[sending as usize].ports_of(far.node).iter().copied();
-                let ports: Vec<_> = ports.filter(|&port| port != far.number).collect();
-                match ports[..] {
-                    [] => Verdict::Drop(self.no_way(&scene.sight)),
-                    [port] => Verdict::Redirect(port),
-                    _ => {
+                let tree = self.trees.get(sending as usize);
+                let ports = tree.map_or(&[][..], |tree| tree.ports_of(far.node));
+                let mut ports = ports.iter().copied().filter(|&port| port != far.number);
+                match (ports.next(), ports.next()) {
+                    (None, _) => Verdict::Drop(no_way(&scene.sight)),
+                    (Some(port), None) => Verdict::Redirect(port),
+                    (Some(first), Some(second)) => {
+                        let ports: Vec<_> = [first, second].into_iter().chain(ports).collect();
                         scene.frames.totals.multicast_copies += ports.len() as u64 - 1;
                         Verdict::Replicate(ports)
                     }
@@ -77,58 +82,106 @@ pub(super) fn is_to_group<R: HostPacket>(packet: &Packet<R>) -> bool {
     body.as_rdma().is_some_and(|rdma| rdma.dest_qp() == MULTICAST_QPN && rdma.cnm().is_none())
 }
 
+/// Whether a frame is for a multicast group that a host is no member of.
+pub(super) fn is_stray<R: HostPacket>(plan: &Plan, host: NodeId, packet: &Packet<R>) -> bool {
+    is_to_group(packet) && plan.flow_to_member(packet.flow_hash, host).is_none()
+}
+
 impl Multicast {
     /// The trees over the links of now.
     fn make_trees<P: Profile>(&mut self, sight: &Sight<'_, P>) {
         let outages = &sight.failures.outages;
-        if self.trees.len() == self.plan.sendings.len() && self.steps == outages.steps {
+        let is_whole = self.trees.len() == self.plan.sendings.len();
+        if is_whole && self.steps == outages.steps {
             return;
         }
         self.steps = outages.steps;
-        let links = outages.routed_over.as_deref().unwrap_or(&sight.plan.active_links);
-        let adjacency = &sight.layout.adjacency;
-        let tree = |sending: &MulticastSending| {
-            let hosts = self.reached(sight.plan, sending);
-            let ends = (sending.source, &hosts[..]);
-            DistributionTree::new(&sight.plan.topology, adjacency, links, ends, sending.group)
-        };
-        self.trees = self.plan.sendings.iter().map(tree).collect();
-    }
-
-    /// The hosts that frames of a sending are brought to.
-    fn reached(&self, plan: &Plan, sending: &MulticastSending) -> Vec<NodeId> {
-        if !self.plan.is_flooded {
-            return self.plan.group_of(sending).members.clone();
+        let links = links_of(sight);
+        if !is_whole || self.links != links {
+            self.links = links.to_vec();
+            let tree = |sending| tree_of(sight.plan, &sight.layout.adjacency, links, sending);
+            self.trees = self.plan.sendings.iter().map(tree).collect();
         }
-        let vlan = |host: NodeId| plan.roce.vlans.get(host as usize);
-        plan.topology.hosts().filter(|&host| vlan(host) == vlan(sending.source)).collect()
+    }
+}
+
+/// The links that routes were made over the last time.
+fn links_of<'a, P: Profile>(sight: &Sight<'a, P>) -> &'a [bool] {
+    sight.failures.outages.routed_over.as_deref().unwrap_or(&sight.plan.active_links)
+}
+
+/// The way of a sending's frames over these links.
+fn tree_of(
+    plan: &Plan,
+    adjacency: &Adjacency,
+    links: &[bool],
+    sending: &MulticastSending,
+) -> DistributionTree {
+    let hosts = reached(plan, sending);
+    let ends = (sending.source, &hosts[..]);
+    DistributionTree::new(&plan.topology, adjacency, links, ends, sending.group)
+}
+
+/// The hosts that frames of a sending are brought to.
+fn reached(plan: &Plan, sending: &MulticastSending) -> Vec<NodeId> {
+    match &plan.roce.multicast {
+        Some(multicast) if !multicast.is_flooded => multicast.group_of(sending).members.clone(),
+        _ => {
+            let vlan = |host: NodeId| plan.roce.vlans.get(host as usize);
+            plan.topology.hosts().filter(|&host| vlan(host) == vlan(sending.source)).collect()
+        }
+    }
+}
+
+/// Why a switch drops a frame that it sends nowhere: links are down, or were until a while ago, and it has come along
+/// another tree.
+fn no_way<P: Profile>(sight: &Sight<'_, P>) -> DropCause {
+    match sight.failures.outages.routed_over {
+        Some(_) => DropCause::LinkDown,
+        None => DropCause::NoRoute,
+    }
+}
+
+/// Where frames for multicast groups come to, for who looks from outside.
+#[derive(Debug)]
+pub(super) struct Ways<'a, P: Profile> {
+    sight: Sight<'a, P>,
+    /// By sending: the trees that were asked for.
+    trees: BTreeMap<u32, DistributionTree>,
+}
+
+impl<'a, P: Profile> Ways<'a, P> {
+    /// Those of now.
+    pub(super) const fn new(sight: Sight<'a, P>) -> Self {
+        Self { sight, trees: BTreeMap::new() }
     }
 
-    /// Whether a frame of a sending comes to a member from a node on, by one of its ports or by all of its tree.
-    pub(super) fn leads_to(
-        &self,
-        sending: u32,
+    /// Whether a frame of a flow's sending comes to the flow's member from a node on, by one of its ports or by all of
+    /// its tree. Nothing of a flow to one host.
+    pub(super) fn leads_to_member(
+        &mut self,
+        flow: u32,
         (node, egress): (NodeId, Option<u16>),
-        member: NodeId,
-        adjacency: &Adjacency,
-    ) -> bool {
+    ) -> Option<bool> {
+        let sight = self.sight;
+        let (number, sending) = sight.plan.roce.multicast.as_ref()?.sending_of(flow)?;
+        let member = sight.plan.flows[flow as usize].destination;
+        let adjacency = &sight.layout.adjacency;
+        let tree = || tree_of(sight.plan, adjacency, links_of(&sight), sending);
+        let tree = self.trees.entry(number).or_insert_with(tree);
         let far = |node: NodeId, port: u16| adjacency.ports_of(node).get(usize::from(port));
-        let tree = &self.trees[sending as usize];
+        // A host has one port.
+        let egress = egress.or((node == sending.source).then_some(0));
         let mut open: Vec<NodeId> = match egress {
             Some(port) => far(node, port).map(|far| far.node).into_iter().collect(),
             None => vec![node],
         };
         while let Some(node) = open.pop() {
             if node == member {
-                return true;
+                return Some(true);
             }
             open.extend(tree.ports_of(node).iter().filter_map(|&port| Some(far(node, port)?.node)));
         }
-        false
-    }
-
-    /// Why a switch drops a frame that it sends nowhere.
-    fn no_way<P: Profile>(&self, sight: &Sight<'_, P>) -> DropCause {
-        if sight.failures.outages.lacks_links { DropCause::LinkDown } else { DropCause::NoRoute }
+        Some(false)
     }
 }

@@ -4,6 +4,7 @@ use rocelab_fabric::{Chain as _, Fifo, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_value, unfit};
 use rocelab_transport::Packet as RdmaPacket;
 
+use super::multicast::is_to_group;
 use super::packet::{Body, Packet, PacketOf, PacketPool};
 use super::side::{Company, SideData};
 use crate::profile::roce::Roce;
@@ -27,6 +28,8 @@ pub(super) struct SavedPackets<'a> {
     pub(super) side: &'a mut SideData,
     /// Nodes of the whole network.
     pub(super) nodes: usize,
+    /// Sendings to multicast groups.
+    pub(super) sendings: usize,
 }
 
 impl SavedPackets<'_> {
@@ -70,6 +73,9 @@ impl SavedPackets<'_> {
         }
         let mut packet = Packet::new(saved.source, saved.destination, saved.frame_len, saved.body);
         packet.flow_hash = saved.flow_hash;
+        if is_to_group(&packet) && packet.flow_hash as usize >= self.sendings {
+            return Err(unfit("a packet"));
+        }
         packet.switch_port = saved.switch_port;
         let id = self.pool.insert(packet);
         if let Some(company) = saved.company {

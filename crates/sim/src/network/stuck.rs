@@ -6,9 +6,10 @@ use rocelab_fabric::NodeId;
 use rocelab_transport::Standing;
 use rocelab_units::SimTime;
 
+use super::multicast::{Ways, is_to_group};
 use super::node::Role;
 use super::overview::Overview;
-use super::packet::Body;
+use super::packet::{Body, Packet, PacketOf};
 use crate::profile::{HostPacket, Inspect, Profile};
 use crate::record::StuckQueue;
 
@@ -176,8 +177,29 @@ impl<'a, P: Profile> Overview<'a, P> {
         full
     }
 
+    /// The hosts and queue pairs that a packet is for which waits at a port: several, if it is for a multicast group.
+    fn addressed(
+        self,
+        ways: &mut Ways<'_, P>,
+        (node, port): (NodeId, u16),
+        packet: &Packet<PacketOf<P>>,
+        dest_qp: u32,
+    ) -> Vec<(NodeId, u32)> {
+        let multicast = self.0.plan.roce.multicast.as_ref().filter(|_| is_to_group(packet));
+        let sending =
+            multicast.and_then(|multicast| multicast.sendings.get(packet.flow_hash as usize));
+        let Some(sending) = sending else { return vec![(packet.destination, dest_qp)] };
+        let leads = |&flow: &u32| ways.leads_to_member(flow, (node, Some(port))) == Some(true);
+        let members = sending.flows.clone().filter(leads).map(|flow| {
+            let flow = &self.0.plan.flows[flow as usize];
+            (flow.destination, flow.destination_qpn)
+        });
+        members.collect()
+    }
+
     /// Notes the packets that wait here.
     pub(crate) fn note_waiting(self, waiting: &mut WaitingPackets) {
+        let mut ways = Ways::new(self.0.sight());
         for port in self.0.own_ports() {
             let place = (port.node, port.number);
             let paused = |queue: u8| {
@@ -190,15 +212,16 @@ impl<'a, P: Profile> Overview<'a, P> {
                 let packet = self.0.pool.get(id);
                 let Body::Rdma(body) = &packet.body else { return };
                 let Some(rdma) = body.as_rdma() else { return };
-                let to = (packet.destination, rdma.dest_qp());
                 let none = || Waiting { packets: 0, first: place, held: Vec::new() };
-                let waiting = waiting.to.entry(to).or_insert_with(none);
-                waiting.packets += 1;
-                waiting.first = place.min(waiting.first);
-                if let Some(held) = paused(queue)
-                    && !waiting.held.contains(&held)
-                {
-                    waiting.held.push(held);
+                for to in self.addressed(&mut ways, place, packet, rdma.dest_qp()) {
+                    let waiting = waiting.to.entry(to).or_insert_with(none);
+                    waiting.packets += 1;
+                    waiting.first = place.min(waiting.first);
+                    if let Some(held) = paused(queue)
+                        && !waiting.held.contains(&held)
+                    {
+                        waiting.held.push(held);
+                    }
                 }
             });
         }

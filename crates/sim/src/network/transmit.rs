@@ -10,7 +10,7 @@ use super::crossing::Crossing;
 use super::event::Event;
 use super::failure::Failing;
 use super::features::Stage;
-use super::multicast::is_to_group;
+use super::multicast::{is_stray, is_to_group};
 use super::node::Role;
 use super::other_frames::{OtherFrames, Packets};
 use super::packet::{ANY, Body, NO_ROUTE};
@@ -162,14 +162,16 @@ impl<P: Profile> Network<P> {
     #[cold]
     fn arrive_specially(&mut self, key: EventKey, port: u32, id: PacketId) {
         let sender = &self.ports[port as usize];
-        let (receiving, sender_far) = (sender.far.port, sender.far.role);
+        let (receiving, sender_far, node) = (sender.far.port, sender.far.role, sender.far.node);
         if Failing(self).is_lost(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::LinkDown);
         }
         if let (Role::Host(host), Some(_)) = (sender_far, self.pool.get(id).body.priority())
             && self.hosts[host as usize].handles_nothing()
         {
-            return self.drop_frame(key, receiving, None, id, DropCause::ReceiverStopped);
+            let is_stray = is_stray(&self.plan, node, self.pool.get(id));
+            let cause = if is_stray { DropCause::NotInGroup } else { DropCause::ReceiverStopped };
+            return self.drop_frame(key, receiving, None, id, cause);
         }
         if self.shared.loses(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::Link);

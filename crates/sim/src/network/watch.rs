@@ -12,7 +12,7 @@ use rocelab_wire::Psn;
 
 use super::core::Network;
 use super::event::Event;
-use super::multicast::is_to_group;
+use super::multicast::{Ways, is_to_group};
 use super::node::Role;
 use super::packet::{ANY, Body, NO_ROUTE};
 pub(crate) use super::passed::{Carried, Passed};
@@ -204,11 +204,7 @@ impl<'a> View<'a> {
         flow: u32,
         (node, egress): (NodeId, Option<u16>),
     ) -> Option<bool> {
-        let (sending, _) = self.0.plan.roce.multicast.as_ref()?.sending_of(flow)?;
-        let multicast = self.0.features.arrivals.multicast.as_ref()?;
-        let member = self.0.plan.flows[flow as usize].destination;
-        let adjacency = &self.0.layout.adjacency;
-        Some(multicast.leads_to(sending, (node, egress), member, adjacency))
+        Ways::new(self.0.sight()).leads_to_member(flow, (node, egress))
     }
 
     /// Whether a flow waits at its host for the MAC address of its next hop.

@@ -7,7 +7,7 @@ use rocelab_transport::congestion_control::Feedback;
 use rocelab_transport::{Marking, MarkingConfig};
 use rocelab_units::Bandwidth;
 
-use super::Plan;
+use super::{FlowPlan, Plan};
 
 /// The code points of all frames.
 ///
@@ -123,7 +123,9 @@ impl SentMarkings {
         }
         if let Some(neighbours) = &plan.roce.neighbours {
             let number = BTreeSet::from([neighbours.marking]);
-            for flow in &plan.flows {
+            // The MAC address of a group is asked of nobody.
+            let to_one = |&(number, _): &(u32, &FlowPlan)| plan.group_of_flow(number).is_none();
+            for (_, flow) in (0u32..).zip(&plan.flows).filter(to_one) {
                 let way = (flow.source, flow.destination, !flow.is_tcp());
                 let Some(asked) = neighbours.asked(plan, way) else { continue };
                 // A router answers on the link of the host that asks, or a host itself.

@@ -65,6 +65,11 @@ impl Plan {
         sending.map_or(flow, |(_, sending)| sending.flows.start)
     }
 
+    /// How many sendings to multicast groups there are.
+    pub(crate) fn sendings(&self) -> usize {
+        self.roce.multicast.as_ref().map_or(0, |multicast| multicast.sendings.len())
+    }
+
     /// The group of a flow to one of its members.
     pub fn group_of_flow(&self, flow: u32) -> Option<&MulticastGroup> {
         let multicast = self.roce.multicast.as_deref()?;

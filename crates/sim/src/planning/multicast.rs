@@ -167,22 +167,34 @@ fn check(scenario: &Scenario) -> Result<(), Fault> {
         Fault::at("roce.service", "only datagrams can be sent to a multicast group")
             .help("use `service = \"ud\"`")
     })?;
-    ensure(scenario.layer3.is_none(), || {
-        Fault::at(
+    let refuse = |key: &str, what: &str| {
+        let problem = format!("{what} is not modelled");
+        Fault::at(key, problem).value("").help("leave it out, or `[workload.multicast]`")
+    };
+    for (key, is_there, what) in [
+        (
             "layer3",
-            "how bridges and routers in one network forward multicast is not modelled",
-        )
-        .value("")
-        .help("leave it out, or `[workload.multicast]`")
-    })?;
+            scenario.layer3.is_some(),
+            "how bridges and routers in one network forward multicast",
+        ),
+        (
+            "route",
+            !scenario.route.is_empty(),
+            "how the tree of a multicast group follows static routes",
+        ),
+        ("switch.qcn", scenario.switch.qcn.is_some(), "QCN for what is sent to a multicast group"),
+        (
+            "ingress.fast_cnp",
+            !scenario.ingress.fast_cnp.is_empty(),
+            "of which of its egress queues a switch tells the sender to a multicast group",
+        ),
+    ] {
+        ensure(!is_there, || refuse(key, what))?;
+    }
     let stale = scenario.address.iter().position(|one| one.stale_gid.is_some());
-    stale.map_or(Ok(()), |index| {
-        let key = format!("address[{index}].stale_gid");
-        Err(Fault::at(
-            key,
-            "what a stale GID means to members of a multicast group is not modelled",
-        )
-        .help("leave it out, or `[workload.multicast]`"))
+    let stale = stale.map(|index| format!("address[{index}].stale_gid"));
+    stale.map_or(Ok(()), |key| {
+        Err(refuse(&key, "what a stale GID means to members of a multicast group"))
     })
 }
 

@@ -183,6 +183,8 @@ fn beside_the_proof(plan: &Plan) -> Vec<&'static str> {
     let ingress =
         "`ingress`: ports of switches drop what does not meet its conditions, lossless frames too";
     let unknown = "`bridge-no-flood`: such switches drop frames for hosts that they do not know, lossless ones too";
+    let multicast = "`[[multicast_group]]`: of priorities that starve nothing is said, as the trees of groups do not follow the \
+                     paths of flows";
     let has_errors = |link: &LinkPlan| link.bit_error_rate.is_some();
     let loses = plan.topology.links.iter().any(|link| link.loss > 0.0)
         || plan.links.values().any(has_errors);
@@ -199,6 +201,7 @@ fn beside_the_proof(plan: &Plan) -> Vec<&'static str> {
         (plan.ingress.iter().any(|planned| planned.condition.drops()), ingress),
         (plan.links.values().any(is_short), too_long),
         (forgets, unknown),
+        (plan.roce.multicast.is_some(), multicast),
     ];
     happens.into_iter().filter(|&(happens, _)| happens).map(|(_, message)| message).collect()
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_sim::explain::{Explained, ExplainError, Selection, explain};
+use rocelab_sim::explain::{ExplainError, Explained, Selection, explain};
 use rocelab_sim::{Plan, Planning, Scenario};
 
 fn plan(more: &str) -> Arc<Plan> {
@@ -71,4 +71,14 @@ fn two_of_one_group_are_asked_for_one_at_a_time() {
     let asked = Selection::Flows(vec![1, 3]);
     let error = explain(plan, &asked, |_| ControlFlow::Continue(())).unwrap_err();
     assert!(matches!(error, ExplainError::SharedFrames { flow: 3 }), "{error}");
+}
+
+/// Before any switch has seen a frame.
+#[test]
+fn the_first_frame_is_lost_on_the_first_link() {
+    let plan = plan("[[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 1\n");
+    for flow in 0..5 {
+        let all = explained(&plan, flow);
+        assert_eq!(all.flows[0].lost_for_good.as_ref().map(|lost| lost.packets), Some(1));
+    }
 }

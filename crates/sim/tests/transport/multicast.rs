@@ -151,6 +151,30 @@ fn the_tree_is_made_anew_when_a_link_fails() {
     }
 }
 
+/// What is on its way along the tree of the time without a link ends where the tree of now does not lead: because of
+/// that link.
+#[test]
+fn the_first_tree_comes_back_with_its_link() {
+    let failure =
+        "[[failure]]\nkind = \"link-down\"\nport = \"leaf-0:4\"\nat = \"2us\"\nlasts = \"10us\"\n";
+    let workload = "from = \"host-0\"\nbytes = \"400KB\"\nmessage = \"1000B\"";
+    let text =
+        text("", workload, failure).replace("convergence = \"5us\"", "convergence = \"1us\"");
+    let run = run(&text);
+    assert_eq!(run.ending, Ending::Finished);
+    let drops = drops(&run);
+    assert!(drops.keys().eq(["link_down"].iter()), "{drops:?}");
+}
+
+/// Nobody misses what bridges flood to a host that is no member, and down.
+#[test]
+fn a_dead_host_that_is_no_member_misses_nothing() {
+    let failure = "[[failure]]\nkind = \"host-down\"\nhost = \"host-2\"\nat = \"1us\"\n";
+    let run = run(&text("version = 1", FROM_OUTSIDE, failure));
+    assert_all_delivered(&run, 4);
+    assert_eq!(drops(&run), BTreeMap::from([("not_in_group", 20 * 11)]));
+}
+
 /// Two senders share the link to a member. It is marked there, both members answer with CNPs, and the senders slow down.
 #[test]
 fn members_of_a_group_notify_the_sender_of_congestion() {

@@ -105,7 +105,11 @@ impl Probes<'_> {
                 }
                 Passed::Dropped { packet, node, ingress, egress, cause } => {
                     let time = now.ps();
-                    self.lose(network, packet, Loss { left: 0, time, node, ingress, egress, cause });
+                    self.lose(
+                        network,
+                        packet,
+                        Loss { left: 0, time, node, ingress, egress, cause },
+                    );
                 }
                 Passed::Arrived { packet: id, .. } if is_dropped(id, &passed[index + 1..]) => {}
                 Passed::Arrived { packet: id, port, egress, destination, body } => {

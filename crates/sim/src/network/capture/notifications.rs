@@ -70,9 +70,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
     /// The CN-TAG of a data packet's frame, if it has one.
     pub(super) fn cn_tag(&self, packet: &Packet<PacketOf<P>>, rdma: &RdmaPacket) -> Option<CnTag> {
         let (ends, owners) = ((packet.source, packet.destination), self.owners?);
-        let plan = self.sight.plan;
-        let receiving = plan.receiving_queue_pair(rdma.dest_qp(), packet.flow_hash);
-        let qpn = owners.sending_queue_pair(plan, ends, receiving);
+        let qpn = owners.sending_queue_pair(self.sight.plan, ends, rdma.dest_qp());
         let qpn = qpn.filter(|_| rdma.has_cn_tag())?;
         let [.., high, low] = qpn.to_be_bytes();
         Some(CnTag { flow_id: u16::from_be_bytes([high, low]) })

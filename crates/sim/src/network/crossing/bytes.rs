@@ -8,6 +8,7 @@ use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_v
 use rocelab_units::SimTime;
 
 use super::{Batch, BatchOf};
+use crate::network::multicast::is_to_group;
 use crate::network::overview::Overview;
 use crate::network::packet::{Body, Packet};
 use crate::network::side::Company;
@@ -79,6 +80,7 @@ impl<'a> Overview<'a, Roce> {
         // Frames of flow control go from one end of a link to the other, answers of routers come from there, and all else
         // goes from host to host.
         let (nodes, topology) = (self.0.nodes.len(), &self.0.plan.topology);
+        let sendings = self.0.plan.sendings();
         let is_end = |node: NodeId, frame: &Packet<_>| {
             let may_be_switch =
                 matches!(frame.body, Body::Control(_)) || frame.body.stays_in_domain();
@@ -91,6 +93,7 @@ impl<'a> Overview<'a, Roce> {
                 && is_end(frame.source, frame)
                 && is_end(frame.destination, frame)
                 && frame.body.names_nodes_of(nodes)
+                && (!is_to_group(frame) || (frame.flow_hash as usize) < sendings)
         };
         let mut frames = batch.frames.iter().zip(&batch.crossings);
         let fits = frames.all(arrives)

@@ -102,6 +102,8 @@ struct Rules {
     is_reliable: bool,
     /// Whether data leaves from here that is acknowledged by PSN.
     is_acknowledged: bool,
+    /// Whether what comes to the queue pair here is of this flow: of those to a multicast group, only of the first at their source.
+    stands_for_all: bool,
 }
 
 rocelab_state::state!(WatchedEnd {
@@ -131,6 +133,7 @@ impl WatchedEnd {
                 is_source,
                 receives: node == flow.receiver(),
                 is_reliable,
+                stands_for_all: !is_source || plan.posted_flow(number) == number,
                 is_acknowledged: is_source && flow.verb != Verb::Read && is_reliable,
             },
             counters: FlowCounters::default(),
@@ -229,8 +232,9 @@ impl WatchedFlows {
     pub(in crate::network) fn push(&mut self, end: WatchedEnd) -> usize {
         let place = self.ends.len();
         let (own, peer, theirs) = end.ends;
-        // What comes for all flows to a multicast group is counted at that which stands for them.
-        self.arriving.entry((end.node, own)).or_insert(place);
+        if end.rules.stands_for_all {
+            self.arriving.insert((end.node, own), place);
+        }
         self.departing.insert((end.node, peer, theirs), place);
         self.ends.push(end);
         place

@@ -167,21 +167,24 @@ impl Checkpoint<'_> {
 
     /// Saves the state of features that belongs to a part of the network.
     fn save_features(&mut self, of: StateOf, to: &mut Vec<u8>) -> Result {
+        let sendings = self.0.plan.sendings();
         let Network { nodes, pool, side, features, .. } = &mut *self.0;
-        let packets = SavedPackets { pool, side, nodes: nodes.len() };
+        let packets = SavedPackets { pool, side, nodes: nodes.len(), sendings };
         features.arrivals.save::<Roce>(of, &packets, to)
     }
 
     fn load_features(&mut self, of: StateOf, from: &mut &[u8]) -> Result {
+        let sendings = self.0.plan.sendings();
         let Network { nodes, pool, side, features, .. } = &mut *self.0;
-        let mut packets = SavedPackets { pool, side, nodes: nodes.len() };
+        let mut packets = SavedPackets { pool, side, nodes: nodes.len(), sendings };
         features.arrivals.load::<Roce>(of, &mut packets, from)
     }
 
     /// The packets of this part.
     fn packets(&mut self) -> SavedPackets<'_> {
+        let sendings = self.0.plan.sendings();
         let Network { nodes, pool, side, .. } = &mut *self.0;
-        SavedPackets { pool, side, nodes: nodes.len() }
+        SavedPackets { pool, side, nodes: nodes.len(), sendings }
     }
 
     fn save_common(&self, to: &mut Vec<u8>) -> Result {

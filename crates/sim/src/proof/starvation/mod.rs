@@ -48,9 +48,10 @@ impl StarvedPriority {
         let first = priorities.next().or(plan.connections.first().map(|one| one.priority));
         let of_connections = plan.connections.iter().map(|connection| connection.priority);
         let is_one = priorities.chain(of_connections).all(|priority| Some(priority) == first);
-        // How much of a flow each port gets is not known where its packets take several paths, or
-        // where bridges and routers are in one network.
-        let is_unknown = plan.spreads_packets() || plan.roce.domains.is_some();
+        // How much of a flow each port gets is not known where its packets take several paths,
+        // where bridges and routers are in one network, or where trees of multicast groups are.
+        let is_unknown =
+            plan.spreads_packets() || plan.roce.domains.is_some() || plan.roce.multicast.is_some();
         if plan.profile.hpcc_ns3().is_some() || is_one || is_unknown {
             return Vec::new();
         }

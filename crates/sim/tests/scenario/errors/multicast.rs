@@ -182,17 +182,21 @@ fn what_multicast_does_not_go_with() {
             help: "service = \"ud\"",
         },
     );
-    let layers = text(GROUP, WORKLOAD, "[layer3]\nrouters = [\"switch-0\"]\n");
-    check(
-        &layers,
-        Expected {
-            place: "s.toml:12",
-            key: "layer3",
-            value: "",
-            message: "not modelled",
-            help: "leave it out",
-        },
-    );
+    for (more, key) in [
+        ("[layer3]\nrouters = [\"switch-0\"]\n", "layer3"),
+        (
+            "[[route]]\nswitch = \"switch-0\"\ndestinations = [\"host-1\"]\nnext_hop = \"host-1\"\n",
+            "route",
+        ),
+        ("[[ingress.fast_cnp]]\nports = [\"switch-0\"]\nthreshold = \"9KB\"\n", "ingress.fast_cnp"),
+        ("[switch.qcn]\n", "switch.qcn"),
+    ] {
+        let error = super::plan(&text(GROUP, WORKLOAD, more), &[]).expect_err(more);
+        let told = error.to_string();
+        assert_eq!(error.key(), key, "{told}");
+        assert!(told.contains("is not modelled") && told.contains("leave it out"), "{told}");
+        assert_eq!(error.line(), 12, "{told}");
+    }
     let faults = text(GROUP, WORKLOAD, "[[faults]]\naction = \"drop\"\nflow = 1\n");
     check(
         &faults,
