@@ -23,8 +23,8 @@ const ONE_OF_MANY: &str = "invalid type: map, expected a sequence";
 
 fn refused(document: &Document, path: &KeyPath, error: &toml::de::Error) -> ScenarioError {
     let span = error.span().unwrap_or(0..0);
-    let (message, help) = explained(error.message());
-    let message = with_bounds(path, error.message()).unwrap_or(message);
+    let bounded = with_bounds(path, error.message());
+    let (message, help) = explained(bounded.as_deref().unwrap_or(error.message()));
     let path = if path.iter().next().is_none() { String::new() } else { path.to_string() };
     let help = if error.message() == ONE_OF_MANY {
         Some(format!("write a list: `[[{path}]]`, in double brackets, above each of its tables"))
@@ -134,7 +134,7 @@ fn with_bounds(path: &KeyPath, message: &str) -> Option<String> {
         _ => return None,
     };
     let expected = super::bounds::in_words(path, largest)?;
-    Some(plain(&format!("{found}, expected {expected}")))
+    Some(format!("{found}, expected {expected}"))
 }
 
 /// The same for whole expectations.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rocelab_capture::CaptureReader;
 use rocelab_sim::network::{FlowFailure, NeighbourTotals};
+use rocelab_sim::{Planning, Scenario};
 use rocelab_transport::CompletionStatus;
 use rocelab_wire::{Arp, ArpOperation, Body, EtherType, Frame, Ipv6, NeighbourMessage};
 
@@ -380,32 +381,30 @@ fn no_two_routers_have_one_address() {
     let of = |host, router| routers[&(host, router)].to_string();
     assert_eq!([of(0, 4), of(2, 5)], ["10.1.0.253", "10.1.0.252"]);
     assert_eq!([of(1, 4), of(3, 5)], ["10.2.0.254", "10.2.0.253"]);
-    // What is left is enough for one of the two leaves: 10.1.0.1 and 2 are those of hosts.
+    // Six addresses are enough for two hosts and two leaves, and two are not.
     let small = text.replace("10.1.0.0/24", "10.1.0.0/29").replace("10.1.0.254", "10.1.0.6");
-    let names: Vec<_> = (0..2).map(|_| small.clone()).collect();
-    try_plan(&names[0]).unwrap_or_else(|error| panic!("{error}"));
-    let smaller = text.replace("10.1.0.0/24", "10.1.0.0/30").replace("10.1.0.254", "10.1.0.1");
+    try_plan(&small).unwrap_or_else(|error| panic!("{error}"));
+    let smaller = text.replace("10.1.0.0/24", "10.1.0.0/30").replace("10.1.0.254", "10.1.0.2");
     let error = try_plan(&smaller).expect_err("no address is left").to_string();
     assert!(error.contains("no address is left for the router `leaf-0`"), "{error}");
 }
 
-/// Frames of Neighbour Discovery are sent by the hosts that ask and that are asked: the code points of priority 0 are of no use at
-/// others.
+/// Code points of Neighbour Discovery are sent where hosts ask: a class that says what they are has an effect there, and no other one.
 #[test]
 fn code_points_are_sent_by_who_asks() {
     let told = |roce: &str| {
         let text = text(
-            &format!("priority = 3\ncnp_priority = 3\n{roce}"),
-            "[class.0]\nlossless = true\n",
+            &format!("ip = \"ipv6\"\npriority = 3\ncnp_priority = 3\n{roce}"),
+            "[layer3]\n[class.0]\nmarking = { dscp = 5 }\n",
             &["0s"],
         );
-        let scenario = rocelab_sim::Scenario::parse(&text, Path::new("asks.toml"), &[]);
+        let scenario = Scenario::parse(&text, Path::new("asks.toml"), &[]);
         let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
-        let plan = rocelab_sim::Planning::plan(&scenario).unwrap_or_else(|error| panic!("{error}"));
-        let notes = rocelab_sim::Planning::without_effect(&scenario, &plan);
+        let plan = scenario.plan().unwrap_or_else(|error| panic!("{error}"));
+        let notes = scenario.without_effect(&plan);
         notes.iter().any(|note| note.to_string().contains("class.0"))
     };
     assert!(told(""));
-    println!("{}", told("ip = \"ipv6\"\nneighbours = {}"));
-    println!("{}", told("ip = \"ipv6\"\nneighbours = {}\nv1_hosts = [\"host-0\", \"host-1\"]"));
+    assert!(!told("neighbours = {}"));
+    assert!(told("neighbours = {}\nv1_hosts = [\"host-0\", \"host-1\"]"));
 }
