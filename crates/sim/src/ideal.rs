@@ -68,6 +68,8 @@ pub struct UnloadedNetwork {
     ack_interval: Option<u64>,
     /// What opcodes say, and whether anything is acknowledged.
     service: Service,
+    /// Who sends to multicast groups: hosts and queue pairs.
+    to_groups: BTreeSet<(NodeId, u32)>,
     /// Where there are TCP flows.
     segments: Option<Segments>,
     /// Where the rules of HPCC's ns-3 simulator hold.
@@ -95,6 +97,7 @@ impl UnloadedNetwork {
                 .collect(),
             ack_interval: ack_interval(plan.common_queue_pair()),
             service: plan.service(),
+            to_groups: plan.senders_to_groups().collect(),
             segments: plan.tcp.as_ref().map(|tcp| Segments::new(tcp, plan.roce.tagged)),
             standalone: plan.profile.hpcc_ns3().map(|rules| StandaloneTimes::new(plan, rules)),
         }
@@ -130,7 +133,11 @@ impl UnloadedNetwork {
         }
         let backward: Vec<_> = ways.backward.iter().map(Way::quickest).collect();
         let times = ways.forward.iter().filter_map(|forward| {
-            let forward = forward.quickest();
+            let mut forward = forward.quickest();
+            if self.to_groups.contains(&(flow.source, flow.source_qpn)) {
+                // Also switches that cut through store what they copy.
+                forward.iter_mut().for_each(|hop| hop.cuts_through = false);
+            }
             let backward = backward.iter().map(|hops| Route::new(hops)).collect();
             if flow.verb == Verb::Read {
                 self.read(flow, &forward, backward)

@@ -16,7 +16,7 @@ pub struct NoAnswer {
     pub to: Question,
     /// Name of the node that was asked: the next hop, or the destination.
     pub node: String,
-    /// How often it was asked.
+    /// How often it is asked, at the most: flows ask together, and a host whose link is down sends no question.
     pub requests: u16,
     /// From the flow's start until it gave up (ps). The first question may be older: flows share it.
     pub waited_ps: u64,
@@ -73,7 +73,7 @@ impl Display for NoAnswer {
         let waited = time(*waited_ps);
         write!(
             f,
-            "{who}{node}, did not answer {requests} {what}{plural} {none} in time: the flow gave up \
+            "{who}{node}, did not answer in time to up to {requests} {what}{plural} {none}: the flow gave up \
              {waited} after its start, and nothing of it was sent."
         )
     }

@@ -65,6 +65,14 @@ impl Plan {
         sending.map_or(flow, |(_, sending)| sending.flows.start)
     }
 
+    /// The hosts and queue pairs that send to multicast groups.
+    pub(crate) fn senders_to_groups(&self) -> impl Iterator<Item = (NodeId, u32)> {
+        let multicast = self.roce.multicast.iter();
+        let first = |sending: &MulticastSending| &self.flows[sending.flows.start as usize];
+        let firsts = multicast.flat_map(|multicast| &multicast.sendings).map(first);
+        firsts.map(|flow| (flow.source, flow.source_qpn))
+    }
+
     /// How many sendings to multicast groups there are.
     pub(crate) fn sendings(&self) -> usize {
         self.roce.multicast.as_ref().map_or(0, |multicast| multicast.sendings.len())

@@ -45,9 +45,12 @@ pub(super) fn groups(
         let gid = gid(config, index, scenario, encapsulation);
         let gid = gid.map_err(|fault| fault.within(&section))?;
         if let Some(other) = by_gid.insert(gid, name) {
-            let key = if config.address.is_some() { "address" } else { "name" };
-            return Err(Fault::at(at(key), format!("the group `{other}` has this address, {gid}"))
-                .help("give each group an address of its own"));
+            let (key, whose) = match &config.address {
+                Some(_) => ("address", "this address"),
+                None => ("name", "the address that it would have"),
+            };
+            return Err(Fault::at(at(key), format!("the group `{other}` has {whose}, {gid}"))
+                .help("give each group an `address` of its own"));
         }
         groups.push(MulticastGroup { name: name.clone(), gid, members });
     }
@@ -95,13 +98,12 @@ fn gid(
             .help(format!("give {wanted} of multicast, such as \"{example}\"")));
     };
     ensure(address.is_multicast(), || {
-        Fault::at("address", format!("{address} is the address of one host")).help(format!(
-            "give one of multicast, 224.0.1.0 to 239.255.255.255, or from ff03:: on, such as \"{example}\""
-        ))
+        Fault::at("address", format!("{address} is the address of one host"))
+            .help(format!("give one of multicast, such as \"{example}\""))
     })?;
     ensure(is_v1 || !stays_on_link(address), || {
         Fault::at("address", format!("no router forwards what is sent to {address}")).help(format!(
-            "give one of 224.0.1.0 to 239.255.255.255, or of ff03:: to ff0f::, such as \"{example}\""
+            "give one of 224.0.1.0 to 239.255.255.255, or of IPv6 with a scope of 3 or more, such as \"{example}\""
         ))
     })?;
     Ok(match address {

@@ -63,8 +63,12 @@ fn who_did_not_answer_is_told() {
                 { from = \"host-0\", to = \"host-2\", bytes = \"1KB\", start = \"500us\" }]";
     let keys = |ip: &str| format!("ip = \"{ip}\"\nneighbours = {{ retransmit = \"1ms\" }}");
     for (ip, to, words) in [
-        ("ipv4", Question::Arp, "did not answer 3 requests by ARP"),
-        ("ipv6", Question::NeighbourDiscovery, "did not answer 3 solicitations of Neighbour"),
+        ("ipv4", Question::Arp, "did not answer in time to up to 3 requests by ARP"),
+        (
+            "ipv6",
+            Question::NeighbourDiscovery,
+            "did not answer in time to up to 3 solicitations of Neighbour",
+        ),
     ] {
         for (one, waited_us) in explained(&star(&keys(ip), DOWN, list)).iter().zip([3_000, 2_500]) {
             let waited_ps = waited_us * 1_000_000;
@@ -85,7 +89,10 @@ fn who_did_not_answer_is_told() {
     assert_eq!(flows[0].no_answer, Some(expected), "{}", flows[0]);
     assert_eq!(flows[0].parts[0].category, Category::ConnectionSetup, "{}", flows[0]);
     let text = flows[0].to_string();
-    assert!(text.contains("host-1, did not answer 4 requests for a connection (REQ)"), "{text}");
+    assert!(
+        text.contains("host-1, did not answer in time to up to 4 requests for a connection (REQ)"),
+        "{text}"
+    );
 }
 
 /// A question for another host goes out between two packets of a flow: preamble, 64 bytes and gap.

@@ -40,6 +40,19 @@ fn assert_all_delivered(run: &Run, members: usize) {
     assert!(run.ends.iter().all(success), "{:?}", run.ends);
 }
 
+/// Switches that cut through store frames of a group, as ideal times know.
+#[test]
+fn frames_of_a_group_are_stored() {
+    let text = text("", FROM_OUTSIDE, "[switch]\nforwarding = \"cut-through\"\n");
+    let run = run(&text);
+    let plan = try_plan(&text).expect("it runs");
+    assert_all_delivered(&run, 4);
+    for end in &run.ends {
+        let ideal = ideal_fct(&plan, &plan.flows[end.flow as usize]);
+        assert_eq!(end.finished.ps(), ideal.ps());
+    }
+}
+
 /// A datagram crosses: the link of its sender; from the first leaf those to host-1 and a spine; from there those to two
 /// leaves; and those to host-5, host-9 and host-10.
 #[test]

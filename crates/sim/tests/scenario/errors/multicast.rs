@@ -101,7 +101,7 @@ fn two_groups_are_different() {
             key: "multicast_group[1].address",
             value: "\"239.255.0.1\"",
             message: "`a` has this address",
-            help: "an address of its own",
+            help: "of its own",
         },
     );
 }
