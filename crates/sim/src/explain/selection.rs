@@ -17,7 +17,8 @@ pub enum Selection {
         /// Its number within the connection, from 0.
         operation: u64,
     },
-    /// Every flow and operation that starts.
+    /// Every flow and operation that starts; of flows to members of a multicast group, which have their frames in
+    /// common, the first.
     Everything,
 }
 
