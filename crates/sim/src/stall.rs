@@ -5,7 +5,7 @@ use rocelab_results::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, Waits
 use rocelab_transport::Standing;
 
 use crate::Plan;
-use crate::network::{FullQueue, StuckQueuePair};
+use crate::network::{Awaited, FullQueue, StuckQueuePair};
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
 use crate::simulation::{Ending, Simulation};
@@ -70,9 +70,10 @@ impl Words<'_> {
             connection: stuck.connection,
             waits_for,
             waits_for_host: match waits_for {
-                WaitsFor::Peer => {
-                    stuck.awaited_host.map_or_else(String::new, |host| self.name(host))
-                }
+                WaitsFor::Peer => match stuck.awaits {
+                    Some(Awaited::Host(host)) => self.name(host),
+                    Some(Awaited::Address) | None => String::new(),
+                },
                 _ => String::new(),
             },
             packets_in_queues: stuck.in_queues,
@@ -118,7 +119,7 @@ impl Words<'_> {
 
 fn waits_for(stuck: &StuckQueuePair) -> WaitsFor {
     match stuck.standing {
-        Standing::NotConnected if stuck.waits_for_address => WaitsFor::Address,
+        Standing::NotConnected if stuck.awaits == Some(Awaited::Address) => WaitsFor::Address,
         Standing::NotConnected => WaitsFor::Connection,
         Standing::Failed | Standing::NoWork => WaitsFor::Peer,
         Standing::Unanswered => WaitsFor::Answer,

@@ -49,7 +49,7 @@ impl<P: Profile> Emitting<'_, P> {
         let mut packet = Packet::new(sampled.destination, sampled.source, len, Body::Rdma(message));
         packet.flow_hash = sampled.flow_hash;
         let notification = self.make(packet);
-        self.0.course.totals.cnms += 1;
+        self.0.course.totals.notifications.cnms += 1;
         let (features, mut scene) = self.0.scene();
         if let Some(capture) = &features.capture {
             let (Scene { sight, frames, .. }, pair) = (&mut scene, (id, notification));

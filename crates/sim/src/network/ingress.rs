@@ -124,6 +124,6 @@ fn notify<P: Profile>(arrival: &Arrival, scene: &mut Scene<'_, P>) {
     let mut notification =
         Packet::new(packet.destination, packet.source, frame_len, Body::Rdma(cnp));
     notification.flow_hash = packet.flow_hash;
-    scene.frames.totals.switch_cnps += 1;
+    scene.frames.totals.notifications.cnps += 1;
     scene.emissions.push(Emission { switch, port: arrival.far.port, packet: notification });
 }

@@ -88,12 +88,12 @@ pub use self::receiver::ReceiverCounts;
 pub(crate) use self::sampling::flow_watch::FlowCounters;
 pub use self::setting::Setting;
 pub(crate) use self::state::{Checkpoint, SavedNetwork};
-pub(crate) use self::stuck::{FullQueue, StuckQueuePair, WaitingPackets};
+pub(crate) use self::stuck::{Awaited, FullQueue, StuckQueuePair, WaitingPackets};
 pub use crate::profile::BuildError;
 pub use crate::record::{
     Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate, FlowState,
     FrameDropped, HostEnd, IngressHeld, IntegrityReport, Layer2Totals, MarksCounted, MemoryHeld,
     NeighbourTotals, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest,
     PauseWithdrawal, PortUse, Promise, QueueLength, QueueStorm, Record, RecordKind, StuckQueue,
-    Totals, TrafficKind, Traversals, Violation,
+    SwitchNotifications, Totals, TrafficKind, Traversals, Violation,
 };

@@ -25,10 +25,8 @@ pub(crate) struct StuckQueuePair {
     pub(crate) connection: Option<u32>,
     /// What it waits for, but for its port.
     pub(crate) standing: Standing,
-    /// Whether it has not begun, because its host asks for the MAC address of its next hop.
-    pub(crate) waits_for_address: bool,
-    /// The host of the member of its program that it waits for, if that is known.
-    pub(crate) awaited_host: Option<NodeId>,
+    /// What it waits for that is no matter of its own, if that is known.
+    pub(crate) awaits: Option<Awaited>,
     /// Whether its host's port is paused for its priority, and its link up.
     pub(crate) is_paused: bool,
     pub(crate) link_is_up: bool,
@@ -39,6 +37,15 @@ pub(crate) struct StuckQueuePair {
     pub(crate) first_at: Option<(NodeId, u16)>,
     /// Of these queues, those that are paused.
     pub(crate) held_at: Vec<StuckQueue>,
+}
+
+/// What a queue pair waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// It has not begun: its host asks for the MAC address of its next hop.
+    Address,
+    /// The host of a member of its program.
+    Host(NodeId),
 }
 
 /// An egress queue of a switch that holds frames.
@@ -127,6 +134,10 @@ impl<'a, P: Profile> Overview<'a, P> {
             let awaited_member = connection.filter(|_| index == 0).and_then(|connection| {
                 Some((connection, state.end_host.awaited_member(connection)?))
             });
+            let awaited_host = awaited_member
+                .and_then(|(connection, member)| self.0.plan.host_of_member(connection, member));
+            let waits_for_address =
+                index == 0 && flow.is_some_and(|flow| state.end_host.waits_for_address(flow));
             stuck.push(StuckQueuePair {
                 host,
                 qpn,
@@ -135,11 +146,11 @@ impl<'a, P: Profile> Overview<'a, P> {
                 flow,
                 connection,
                 standing,
-                waits_for_address: index == 0
-                    && flow.is_some_and(|flow| state.end_host.waits_for_address(flow)),
-                awaited_host: awaited_member.and_then(|(connection, member)| {
-                    self.0.plan.host_of_member(connection, member)
-                }),
+                awaits: if waits_for_address {
+                    Some(Awaited::Address)
+                } else {
+                    awaited_host.map(Awaited::Host)
+                },
                 is_paused: port.port.paused() & 1 << priority != 0,
                 link_is_up: port.link_is_up(),
                 host_is_down: state.down > 0,

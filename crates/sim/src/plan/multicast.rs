@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use rocelab_fabric::NodeId;
-use rocelab_wire::{Gid, MULTICAST_QPN};
+use rocelab_wire::MULTICAST_QPN;
 
 use super::{FlowPlan, Plan};
+pub use crate::workload::MulticastGroup;
 
 /// What a plan has of multicast.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,17 +17,6 @@ pub struct MulticastPlan {
     pub sendings: Vec<MulticastSending>,
     /// Whether frames come to all hosts of the sender's broadcast domain, and not to members only.
     pub is_flooded: bool,
-}
-
-/// A multicast group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MulticastGroup {
-    /// Its name in the scenario.
-    pub name: String,
-    /// Its address (MGID).
-    pub gid: Gid,
-    /// Its members, ascending.
-    pub members: Vec<NodeId>,
 }
 
 /// What one host sends to a group by one queue pair: each datagram once, for all members.

@@ -12,7 +12,9 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 
 pub use self::deadlock::{Deadlock, StuckQueue};
 pub use self::integrity::{IntegrityReport, Promise, Violation};
-pub use self::totals::{Layer2Totals, NeighbourTotals, Totals, TrafficKind, Traversals};
+pub use self::totals::{
+    Layer2Totals, NeighbourTotals, SwitchNotifications, Totals, TrafficKind, Traversals,
+};
 use crate::Plan;
 
 /// Something worth keeping, with its place in the order of events.

@@ -108,6 +108,23 @@ impl AddAssign for NeighbourTotals {
     }
 }
 
+/// What switches sent to notify hosts of congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SwitchNotifications {
+    /// Congestion notification messages (QCN).
+    pub cnms: u64,
+    /// Congestion notification packets.
+    pub cnps: u64,
+}
+
+impl AddAssign for SwitchNotifications {
+    fn add_assign(&mut self, other: Self) {
+        let Self { cnms, cnps } = other;
+        self.cnms += cnms;
+        self.cnps += cnps;
+    }
+}
+
 /// Sums over the whole network.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -131,10 +148,8 @@ pub struct Totals {
     pub resumes: u64,
     /// Time that transmitters were paused, summed over ports and priorities.
     pub paused_time: Duration,
-    /// Congestion notification messages that switches sent (QCN).
-    pub cnms: u64,
-    /// Congestion notification packets that switches sent.
-    pub switch_cnps: u64,
+    /// What switches sent to notify hosts of congestion.
+    pub notifications: SwitchNotifications,
     /// What was done to find hosts: by switches that do not know every one, and by hosts that ask for them.
     pub layer2: Layer2Totals,
     /// Frames that switches added, as they sent one for a multicast group by several ports.
@@ -159,8 +174,7 @@ impl AddAssign for Totals {
             storms,
             resumes,
             paused_time,
-            cnms,
-            switch_cnps,
+            notifications,
             layer2,
             multicast_copies,
             ecn_marks,
@@ -175,8 +189,7 @@ impl AddAssign for Totals {
         self.storms += storms;
         self.resumes += resumes;
         self.paused_time += paused_time;
-        self.cnms += cnms;
-        self.switch_cnps += switch_cnps;
+        self.notifications += notifications;
         self.layer2 += layer2;
         self.multicast_copies += multicast_copies;
         self.ecn_marks += ecn_marks;

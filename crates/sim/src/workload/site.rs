@@ -6,9 +6,9 @@ use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
 use rocelab_units::Bandwidth;
 
+use super::group::MulticastGroup;
 use super::hosts::HostDirectory;
 use super::rules::FlowRules;
-use crate::plan::MulticastGroup;
 use crate::scenario::{Fault, ensure};
 
 /// What a workload may know of the rest of the scenario.

@@ -11,7 +11,9 @@ use rocelab_units::Duration;
 use crate::network::core::Network;
 use crate::network::course::{Course, Flows, Operations};
 use crate::profile::roce::Roce;
-use crate::record::{DropCause, Layer2Totals, NeighbourTotals, Totals, Traversals};
+use crate::record::{
+    DropCause, Layer2Totals, NeighbourTotals, SwitchNotifications, Totals, Traversals,
+};
 
 /// Sums over all parts.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -147,8 +149,7 @@ impl SavedTotals {
             storms,
             resumes,
             paused_time: _,
-            cnms,
-            switch_cnps,
+            notifications: SwitchNotifications { cnms, cnps: switch_cnps },
             multicast_copies,
             layer2: Layer2Totals { floods, flooded_frames, neighbours, mac_entries: _ },
             ecn_marks: _,
@@ -227,8 +228,7 @@ impl SavedTotals {
             storms: self.storms,
             resumes: self.resumes,
             paused_time: Duration::ZERO,
-            cnms: self.cnms,
-            switch_cnps: self.switch_cnps,
+            notifications: SwitchNotifications { cnms: self.cnms, cnps: self.switch_cnps },
             multicast_copies: self.multicast_copies,
             layer2: Layer2Totals {
                 floods: self.floods,

@@ -280,15 +280,6 @@ impl VerbsHost {
         }
     }
 
-    /// When connections, applications or other stacks want to be woken.
-    #[cold]
-    fn special_timeout(&self) -> SimTime {
-        let connections = self.connections.as_ref().map(|connections| connections.poll_timeout());
-        let apps = self.apps.as_ref().map(|apps| apps.next_due());
-        let stacks = self.stacks.as_ref().map(|stacks| stacks.poll_timeout());
-        connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(SimTime::NEVER)
-    }
-
     /// Whether another stack than the NIC sends next, on a host where that may be; if not, which data of the
     /// NIC may.
     #[cold]
@@ -399,6 +390,15 @@ impl VerbsHost {
             failure: None,
         })
     }
+}
+
+/// When connections, applications or other stacks want to be woken.
+#[cold]
+fn special_timeout(host: &VerbsHost) -> SimTime {
+    let connections = host.connections.as_ref().map(|connections| connections.poll_timeout());
+    let apps = host.apps.as_ref().map(|apps| apps.next_due());
+    let stacks = host.stacks.as_ref().map(|stacks| stacks.poll_timeout());
+    connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(SimTime::NEVER)
 }
 
 /// Where the datagrams of a flow go, if it is of datagrams.
@@ -585,7 +585,7 @@ impl EndHost<Roce> for VerbsHost {
     fn wake_up(&mut self, context: &mut Context<'_>, free_at: SimTime) -> Option<EventKey> {
         let mut time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
         if !self.is_plain {
-            time = time.min(self.special_timeout());
+            time = time.min(special_timeout(self));
         }
         if time >= self.armed {
             return None;

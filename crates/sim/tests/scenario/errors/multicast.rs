@@ -189,7 +189,6 @@ fn what_multicast_does_not_go_with() {
             "route",
         ),
         ("[[ingress.fast_cnp]]\nports = [\"switch-0\"]\nthreshold = \"9KB\"\n", "ingress.fast_cnp"),
-        ("[switch.qcn]\n", "switch.qcn"),
     ] {
         let error = super::plan(&text(GROUP, WORKLOAD, more), &[]).expect_err(more);
         let told = error.to_string();
@@ -197,6 +196,9 @@ fn what_multicast_does_not_go_with() {
         assert!(told.contains("is not modelled") && told.contains("leave it out"), "{told}");
         assert_eq!(error.line(), 12, "{told}");
     }
+    let qcn = text(GROUP, WORKLOAD, "[switch.qcn]\n");
+    let error = super::plan(&qcn, &[("roce.version", "1")]).expect_err("QCN");
+    assert_eq!(error.key(), "switch.qcn", "{error}");
     let faults = text(GROUP, WORKLOAD, "[[faults]]\naction = \"drop\"\nflow = 1\n");
     check(
         &faults,

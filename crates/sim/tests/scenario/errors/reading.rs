@@ -199,7 +199,7 @@ fn values_of_the_wrong_type_or_range() {
             key: "roce.hop_limit",
             value: "300",
             message: "300",
-            help: "0 to 255",
+            help: "1 to 255",
         },
     );
     check(
