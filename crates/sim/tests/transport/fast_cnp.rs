@@ -29,8 +29,8 @@ fn totals(run: &Run) -> Totals {
 fn senders_into_a_long_queue_are_notified_and_slow_down() {
     for roce in ["", "ip = \"ipv6\"", "tagging = \"tagged\"", "recovery = \"go-back-0\""] {
         let (plain, fast) = (run(&text(roce, "dcqcn", "")), run(&text(roce, "dcqcn", FAST_CNP)));
-        assert_eq!(totals(&plain).switch_cnps, 0);
-        let sent = totals(&fast).switch_cnps;
+        assert_eq!(totals(&plain).notifications.cnps, 0);
+        let sent = totals(&fast).notifications.cnps;
         // Both senders, but each at most once in 10 us of a run that takes longer than 160 us.
         assert!(sent >= 2, "{sent} {roce}");
         assert!(sent <= 2 * (1 + fast.simulation.now().ps() / 10_000_000), "{sent} {roce}");
@@ -44,7 +44,7 @@ fn senders_into_a_long_queue_are_notified_and_slow_down() {
 #[test]
 fn algorithms_without_cnps_receive_them_and_go_on_as_before() {
     let (plain, fast) = (run(&text("", "none", "")), run(&text("", "none", FAST_CNP)));
-    assert!(totals(&fast).switch_cnps > 0);
+    assert!(totals(&fast).notifications.cnps > 0);
     let ends = |run: &Run| run.ends.iter().map(|end| end.finished.ps()).collect::<Vec<_>>();
     // CNPs take some time of the links to the senders, on which only ACKs are.
     let late = ends(&fast).into_iter().zip(ends(&plain)).map(|(fast, plain)| fast.abs_diff(plain));
@@ -54,8 +54,8 @@ fn algorithms_without_cnps_receive_them_and_go_on_as_before() {
 #[test]
 fn a_queue_below_the_threshold_makes_no_notification() {
     let high = FAST_CNP.replace("20KB", "900MB");
-    assert_eq!(totals(&run(&text("", "dcqcn", &high))).switch_cnps, 0);
+    assert_eq!(totals(&run(&text("", "dcqcn", &high))).notifications.cnps, 0);
     // By the port of host-3 nothing comes in but acknowledgements.
     let other = FAST_CNP.replace("\"switch-0\"", "\"switch-0:3\"");
-    assert_eq!(totals(&run(&text("", "dcqcn", &other))).switch_cnps, 0);
+    assert_eq!(totals(&run(&text("", "dcqcn", &other))).notifications.cnps, 0);
 }

@@ -29,7 +29,7 @@ fn flows(keys: [&str; 4]) -> String {
 /// All notifications have arrived where somebody waits for them.
 #[track_caller]
 fn assert_delivered(run: &Run) -> (u64, Counters) {
-    let sent = run.totals().cnms;
+    let sent = run.totals().notifications.cnms;
     let nics = run.simulation.network().nic_counters();
     assert!(sent > 4, "{sent} are too few to say something");
     assert_eq!(run.totals().frames_dropped, 0);
@@ -87,7 +87,7 @@ fn only_those_who_ask_are_notified() {
     };
     let deaf = list("congestion_control = { none = {} }\n", 0..3);
     let alone = run(&format!("{CROWD}{deaf}"));
-    assert_eq!(alone.totals().cnms, 0);
+    assert_eq!(alone.totals().notifications.cnms, 0);
     let mixed = run(&format!("{CROWD}{deaf}{}", list("", 3..4)));
     let (_, nics) = assert_delivered(&mixed);
     assert!(nics.cnms_received > 0);

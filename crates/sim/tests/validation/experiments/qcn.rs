@@ -56,7 +56,7 @@ fn shown(seed: u32, overrides: &[(&str, &str)]) -> Shown {
     let senders: Vec<String> = (0..8).map(|host| format!("host-{host}")).collect();
     let each = |run: &Run| senders.iter().map(|host| run.sent(host, 0)).collect::<Vec<_>>();
     let sent = each(&run);
-    let early = (run.totals().cnms, longest_queue(&run, SimTime::ZERO));
+    let early = (run.totals().notifications.cnms, longest_queue(&run, SimTime::ZERO));
     run.finish();
     let sent = each(&run).into_iter().zip(sent).map(|(after, before)| (after - before) as f64);
     let fairness = jain(&sent.collect::<Vec<_>>());
@@ -73,7 +73,7 @@ fn shown(seed: u32, overrides: &[(&str, &str)]) -> Shown {
         late_pauses: pauses.iter().filter(|&&time| time > settled).count(),
         used: on_wire as f64 * 8.0 / (40e9 * (END - SETTLED) as f64 * 1e-3),
         longest: longest_queue(&run, settled),
-        cnms: totals.cnms,
+        cnms: totals.notifications.cnms,
         early,
         fairness,
     }
