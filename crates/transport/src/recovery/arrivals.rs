@@ -79,6 +79,11 @@ impl Arrivals {
         }
     }
 
+    /// All responses before `sequence` arrived, and more follow: the responder has their request.
+    pub(crate) fn note_held(&mut self, sequence: Sequence) {
+        self.mark(sequence, HELD);
+    }
+
     /// A response packet arrived, with the result of an atomic operation if it is one.
     pub(crate) fn note_response(&mut self, sequence: Sequence, result: Option<u64>) {
         self.mark(sequence, ANSWERED);

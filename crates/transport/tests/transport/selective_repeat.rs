@@ -1,6 +1,6 @@
 //! Selective repeat: what is missing is sent again, and nothing else.
 
-use rocelab_transport::{Operation, QueuePairProfile, Recovery};
+use rocelab_transport::{AckTimeout, Operation, QueuePairProfile, Recovery};
 use rocelab_wire::Opcode;
 
 use crate::pair::{Departure, Fate, Pair, QPN, profile, work};
@@ -95,6 +95,37 @@ fn a_read_that_was_kept_is_not_forgotten_with_its_responses() {
     pair.drive();
     pair.assert_all_succeeded(0, 0..2);
     assert_eq!(pair.nics[0].counters().timeouts, 1, "one timeout for all of the READ");
+}
+
+#[test]
+fn a_read_that_the_responder_holds_is_not_asked_for_in_part() {
+    // The timer repeats everything, and meanwhile a late acknowledgement says that the READ is held: whenever it
+    // comes, no part of the READ alone is asked for before the responder has executed it.
+    for delay in (0..160).map(|step| rocelab_units::Duration::from_ps(step * 100_000)) {
+        let mut pair = pair(QueuePairProfile {
+            ack_timeout: AckTimeout::try_from(1).unwrap(),
+            retry_count: 200,
+            ..profile()
+        });
+        let mut first_is_lost = false;
+        pair.rule = Box::new(move |Departure { side, transmit, .. }| match side {
+            0 if !first_is_lost => {
+                first_is_lost = true;
+                Fate::Drop
+            }
+            1 if transmit.packet.opcode() == Opcode::RcSelectiveAcknowledge => Fate::Delay(delay),
+            _ => Fate::Deliver,
+        });
+        pair.post(0, QPN, work(0, Operation::Write, 20 * 1024));
+        pair.post(0, QPN, work(1, Operation::Read, 20 * 1024));
+        pair.drive();
+        pair.assert_all_succeeded(0, 0..2);
+        let parts = pair.requests(0).map(|sent| sent.transmit.packet).filter(|packet| {
+            packet.opcode() == Opcode::RcRdmaReadRequest
+                && packet.reth().unwrap().dma_length != 20 * 1024
+        });
+        assert_eq!(parts.count(), 0, "{delay:?}");
+    }
 }
 
 #[test]

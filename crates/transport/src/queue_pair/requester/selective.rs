@@ -23,7 +23,8 @@ impl Requester {
         let sequence = self.window.next;
         let repeated = self.window.repeats();
         let until = if message.operation.is_read() && repeated {
-            let is_missing = |&packet: &Sequence| !arrivals.is_settled(packet, Some(message.first));
+            let awaiting = self.awaiting(message);
+            let is_missing = |&packet: &Sequence| !arrivals.is_settled(packet, awaiting);
             sequence + (sequence..message.end()).take_while(is_missing).count().max(1) as u64
         } else {
             message.after(sequence)
@@ -137,11 +138,20 @@ impl Requester {
         self.drop_completed(completed);
         self.window.acknowledged = reached;
         self.window.acknowledged_byte = self.byte_at(reached);
+        let goes_on = self.messages.front().is_some_and(|message| {
+            message.operation.awaits_response() && message.first < reached
+        });
         if let Some(arrivals) = self.arrivals.as_mut().filter(|_| advanced) {
             arrivals.forget_before(reached);
+            if goes_on {
+                arrivals.note_held(reached);
+            }
         }
-        if self.window.next < reached && !self.window.is_parked() {
-            self.seek(reached);
+        if !self.window.is_parked() {
+            if self.window.next < reached {
+                self.seek(reached);
+            }
+            // What was to be repeated next may be known by now to have arrived.
             self.skip_settled();
         }
         if advanced {
@@ -189,11 +199,14 @@ impl Requester {
                 place += 1;
             }
             let message = self.messages.get(place);
-            message.is_some_and(|message| {
-                let awaiting = message.operation.awaits_response().then_some(message.first);
-                !arrivals.is_settled(sequence, awaiting)
-            })
+            message.is_some_and(|message| !arrivals.is_settled(sequence, self.awaiting(message)))
         })
+    }
+
+    /// The first response that a message still awaits, if it awaits any.
+    fn awaiting(&self, message: &Message) -> Option<Sequence> {
+        let first = message.first.max(self.window.acknowledged);
+        message.operation.awaits_response().then_some(first)
     }
 
     /// Puts `next` to a packet of a posted message, or after the last.
