@@ -130,7 +130,7 @@ pub(crate) fn run(
 ) -> Result<(Outcome, Files), Violation> {
     let directory = ResultsDir::create(bench.path("results"), Overwrite::Refuse)
         .map_err(|error| Violation::new("machine", error.to_string()))?;
-    let outcome = rocelab_sim::run(Arc::clone(plan), &directory, execution, &mut enough)
+    let outcome = rocelab_sim::run(Arc::clone(plan), (&directory).into(), execution, &mut enough)
         .map_err(violation_of)?;
     let files = read_results(directory.working_path(), &outcome.summary)?;
     Ok((outcome, files))

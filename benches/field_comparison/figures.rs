@@ -92,9 +92,9 @@ impl Run {
         let directory = ResultsDir::create(scratch.join(case.name), Overwrite::Replace)?;
         let outcome = rocelab_sim::run(
             Arc::new(plan),
-            &directory,
+            (&directory).into(),
             rocelab_sim::Execution::SEQUENTIAL,
-            |_| ControlFlow::Continue(()),
+            &mut |_| ControlFlow::Continue(()),
         )?;
         let results = directory.finish(&outcome.summary, &RunInfo::default())?;
         let flows = flows(&text(&results.join("flows.csv"))?)?;

@@ -18,10 +18,12 @@ pub(crate) fn execute(scenario: &Path, results: &Path) -> Result<Usage, Failure>
     let loaded = reference::load(scenario, &[])?;
     let plan = loaded.scenario.plan()?;
     let directory = ResultsDir::create(results, Overwrite::Refuse)?;
-    let outcome =
-        rocelab_sim::run(Arc::new(plan), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-            ControlFlow::Continue(())
-        })?;
+    let outcome = rocelab_sim::run(
+        Arc::new(plan),
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| ControlFlow::Continue(()),
+    )?;
     directory.finish(&outcome.summary, &RunInfo::default())?;
     Ok(Usage::so_far())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use rocelab_results::{Results, SCENARIO_TOML};
 use rocelab_sim::explain::{ExplainError, Explained, Selection, Survey, explain, survey};
-use rocelab_sim::{Plan, Planning, Progress};
+use rocelab_sim::{Observer, Plan, Planning};
 
 use crate::answer;
 use crate::exit::Exit;
@@ -69,7 +69,7 @@ pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     }
     let interrupt = Interrupt::listen();
     let bar = Bar::new(false);
-    let answer = answer_to(arguments, plan, |progress| {
+    let answer = answer_to(arguments, plan, &mut |progress| {
         bar.show(progress);
         if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -85,7 +85,7 @@ pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
 fn answer_to(
     arguments: &ExplainArguments,
     plan: Plan,
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut Observer<'_>,
 ) -> Result<Answer, ExplainError> {
     match arguments.selection() {
         Some(selection) => explain(Arc::new(plan), &selection, observe).map(Answer::Flow),

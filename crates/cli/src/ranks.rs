@@ -114,7 +114,7 @@ fn lead_one(
     let before = cost();
     let (outcome, mut info, has_stop) =
         context.run(plan, &directory, |plan, directory, _, observe| {
-            rocelab_sim::lead(plan, directory, partitions, ranks, observe)
+            rocelab_sim::lead(plan, directory.into(), partitions, ranks, observe)
         })?;
     let costs = ranks.gather(&cost_since(before)).map_err(RunError::from)?;
     note_costs(&mut info, &costs, outcome.summary.link_traversals.total);
@@ -129,7 +129,7 @@ fn follow(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<(), Failure
     for ToRun { plan, .. } in all {
         let partitions = partitions(arguments, ranks);
         let before = cost();
-        rocelab_sim::follow(Arc::new(plan), partitions, ranks, || {
+        rocelab_sim::follow(Arc::new(plan), partitions, ranks, &mut || {
             if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         ranks.gather(&cost_since(before)).map_err(RunError::from)?;

@@ -10,7 +10,7 @@ use clap::Args;
 use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, SCENARIO_TOML};
 use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
-use rocelab_sim::{Execution, Outcome, Plan, Planning, Progress, RunError, Scenario};
+use rocelab_sim::{Execution, Observer, Outcome, Plan, Planning, RunError, Scenario};
 
 use crate::answer;
 use crate::checkpoint::{self, CheckpointArguments};
@@ -378,7 +378,7 @@ fn run_one(
     directory.remove_leftovers();
     let (outcome, info, has_stop) =
         context.run(plan, &directory, |plan, directory, execution, observe| {
-            rocelab_sim::run(plan, directory, execution, observe)
+            rocelab_sim::run(plan, directory.into(), execution, observe)
         })?;
     context.finish(directory, &outcome, &info, has_stop)
 }
@@ -392,9 +392,6 @@ pub(crate) struct RunContext<'a> {
     pub(crate) interrupt: &'a Interrupt,
 }
 
-/// A function that is called with the progress of a run, and may end it.
-type Observer<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
-
 impl RunContext<'_> {
     /// Runs a plan with a progress display, until its end or an interruption. Returns the outcome,
     /// the resources that it took, and whether the scenario has a `stop`.
@@ -402,7 +399,12 @@ impl RunContext<'_> {
         &self,
         plan: Plan,
         directory: &ResultsDir,
-        run: impl FnOnce(Arc<Plan>, &ResultsDir, Execution, Observer<'_>) -> Result<Outcome, RunError>,
+        run: impl FnOnce(
+            Arc<Plan>,
+            &ResultsDir,
+            Execution,
+            &mut Observer<'_>,
+        ) -> Result<Outcome, RunError>,
     ) -> Result<(Outcome, RunInfo, bool), Failure> {
         let watch = Stopwatch::start();
         let (cpu_before, _) = resources::used();

@@ -16,7 +16,7 @@ use crate::record_writer::Start;
 use crate::topology_map::NodesFile;
 use crate::{
     DropRecord, FlowWriter, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
-    QueueSample, Record, RecordWriter, ResultsError, RunInfo, Sink, Summary,
+    QueueSample, Record, RecordWriter, ResultsError, RunInfo, Summary,
 };
 
 /// A results directory while it is written.
@@ -308,27 +308,6 @@ impl ResultsDir {
         }
         let _ = aside.remove();
         Ok(())
-    }
-}
-
-/// Records are streamed into CSV files.
-impl Sink for ResultsDir {
-    type Records<'s, R: Record + 's> = RecordWriter<R>;
-
-    fn records<R: Record>(&self) -> Result<RecordWriter<R>, ResultsError> {
-        Self::records(self)
-    }
-
-    fn pause_causes(&self, causes: PauseCauses) -> Result<(), ResultsError> {
-        self.write_pause_causes(&causes)
-    }
-
-    fn nodes(&self, nodes: Vec<MapNode>) -> Result<(), ResultsError> {
-        self.write_nodes(nodes)
-    }
-
-    fn folder(&self) -> Option<&Path> {
-        Some(&self.partial)
     }
 }
 

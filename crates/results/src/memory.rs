@@ -3,18 +3,17 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::path::Path;
 
-use crate::{MapNode, PauseCauses, Record, RecordSink, ResultsError, Sink, Table};
+use crate::{MapNode, PauseCauses, Record, Table};
 
 /// Keeps the results of a run in memory. There are no files, so captured frames are lost.
 ///
 /// ```
-/// use rocelab_results::{MemorySink, PauseEvent, PauseRecord, RecordSink, Sink, Value};
+/// use rocelab_results::{MemorySink, PauseEvent, PauseRecord, Value};
 ///
 /// let sink = MemorySink::default();
-/// let mut pauses = sink.records::<PauseRecord<'_>>()?;
-/// pauses.write(&PauseRecord {
+/// let mut pauses = sink.records::<PauseRecord<'_>>();
+/// pauses.add(&PauseRecord {
 ///     time_ps: 7,
 ///     node: "leaf-0".into(),
 ///     port: 3,
@@ -22,14 +21,13 @@ use crate::{MapNode, PauseCauses, Record, RecordSink, ResultsError, Sink, Table}
 ///     event: PauseEvent::Pause,
 ///     quanta: 65_535,
 ///     duration_ps: None,
-/// })?;
-/// pauses.finish()?;
+/// });
+/// pauses.finish();
 ///
 /// let results = sink.finish();
 /// let pauses = &results.tables["pfc"];
 /// assert_eq!(pauses.len(), 1);
 /// assert_eq!(pauses.array("event").expect("a column").value(0), Value::Text("pause"));
-/// # Ok::<(), rocelab_results::ResultsError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct MemorySink {
@@ -56,46 +54,33 @@ pub struct TableWriter<'s, R> {
 }
 
 impl MemorySink {
+    /// Starts the records of one type. At most one writer of a type exists at a time.
+    pub fn records<R: Record>(&self) -> TableWriter<'_, R> {
+        TableWriter { table: Table::of::<R>(), sink: self, record: PhantomData }
+    }
+
+    pub(crate) fn keep_pause_causes(&self, causes: PauseCauses) {
+        self.results.borrow_mut().pause_causes = Some(causes);
+    }
+
+    pub(crate) fn keep_nodes(&self, nodes: Vec<MapNode>) {
+        self.results.borrow_mut().nodes = nodes;
+    }
+
     /// All results so far; of records, those of writers that are finished.
     pub fn finish(self) -> MemoryResults {
         self.results.into_inner()
     }
 }
 
-impl Sink for MemorySink {
-    type Records<'s, R: Record + 's> = TableWriter<'s, R>;
-
-    fn records<R: Record>(&self) -> Result<TableWriter<'_, R>, ResultsError> {
-        Ok(TableWriter { table: Table::of::<R>(), sink: self, record: PhantomData })
-    }
-
-    fn pause_causes(&self, causes: PauseCauses) -> Result<(), ResultsError> {
-        self.results.borrow_mut().pause_causes = Some(causes);
-        Ok(())
-    }
-
-    fn nodes(&self, nodes: Vec<MapNode>) -> Result<(), ResultsError> {
-        self.results.borrow_mut().nodes = nodes;
-        Ok(())
-    }
-
-    fn folder(&self) -> Option<&Path> {
-        None
-    }
-}
-
-impl<R: Record> RecordSink<R> for TableWriter<'_, R> {
-    fn write(&mut self, record: &R) -> Result<(), ResultsError> {
+impl<R: Record> TableWriter<'_, R> {
+    /// Appends a record.
+    pub fn add(&mut self, record: &R) {
         self.table.add(record);
-        Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), ResultsError> {
-        Ok(())
-    }
-
-    fn finish(self) -> Result<(), ResultsError> {
+    /// Hands the table over. If the writer is dropped instead, there is none.
+    pub fn finish(self) {
         self.sink.results.borrow_mut().tables.insert(R::NAME, self.table);
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
-use crate::{Column, FlowRecord, Record, RecordSink, ResultsError, Value};
+use crate::{Column, FlowRecord, Record, ResultsError, Value};
 
 /// Streams records into a CSV file. The header is written even if no record follows.
 ///
@@ -71,20 +71,6 @@ impl<R: Record> RecordWriter<R> {
     /// # Errors [`ResultsError::Write`].
     pub fn flush(&mut self) -> Result<(), ResultsError> {
         self.rows.flush().map_err(ResultsError::write(&self.path))
-    }
-}
-
-impl<R: Record> RecordSink<R> for RecordWriter<R> {
-    fn write(&mut self, record: &R) -> Result<(), ResultsError> {
-        Self::write(self, record)
-    }
-
-    fn flush(&mut self) -> Result<(), ResultsError> {
-        Self::flush(self)
-    }
-
-    fn finish(self) -> Result<(), ResultsError> {
-        Self::finish(self)
     }
 }
 

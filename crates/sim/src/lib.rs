@@ -53,7 +53,7 @@ pub use gid_tables::gid_tables;
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
 pub use output::{
-    Before, Outcome, RunError, branch, fits, follow, lead, resume, run, run_in_parts,
+    Before, Observer, Outcome, RunError, branch, fits, follow, lead, resume, run, run_in_parts,
     run_with_checkpoints,
 };
 pub use plan::{

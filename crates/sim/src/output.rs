@@ -23,5 +23,5 @@ pub(crate) use self::deadlocks::deadlock_records;
 pub use self::error::RunError;
 pub use self::outcome::{Before, Outcome};
 pub use self::ranked::{follow, lead};
-pub use self::run::{run, run_in_parts};
+pub use self::run::{Observer, run, run_in_parts};
 pub(crate) use self::status::{flow_status, operation_status};

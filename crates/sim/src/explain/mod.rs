@@ -36,7 +36,6 @@ mod trail;
 mod turns;
 mod victim;
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use category::{Category, Cause, LossSignal, Lost, LostForGood, Stage};
@@ -44,14 +43,13 @@ pub use error::ExplainError;
 pub use explanation::{Explained, Explanation, Part};
 pub use no_answer::{NoAnswer, Question};
 use probes::Probes;
-use replay::{Observer, replay};
+use replay::replay;
 pub use selection::Selection;
 pub use subject::Subject;
 pub use survey::{LongPause, RootCause, StormedQueue, Survey, survey};
 pub use victim::Victim;
 
-use crate::Plan;
-use crate::simulation::Progress;
+use crate::{Observer, Plan};
 
 /// Runs `plan` again and explains some of its flows and operations. The observer is called every now
 /// and then and may break the run off.
@@ -62,19 +60,11 @@ use crate::simulation::Progress;
 pub fn explain(
     plan: Arc<Plan>,
     selection: &Selection,
-    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut Observer<'_>,
 ) -> Result<Explained, ExplainError> {
-    observed(&plan, selection, &mut observe)
-}
-
-fn observed(
-    plan: &Arc<Plan>,
-    selection: &Selection,
-    observe: Observer<'_>,
-) -> Result<Explained, ExplainError> {
-    selection.check(plan)?;
-    let mut probes = Probes::new(plan, selection);
-    let simulation = replay(plan, &mut probes, observe)?;
+    selection.check(&plan)?;
+    let mut probes = Probes::new(&plan, selection);
+    let simulation = replay(&plan, &mut probes, observe)?;
     let explanations = probes.finish(simulation.network(), simulation.now())?;
     let is_flow = |one: &Explanation| matches!(one.what, Subject::Flow { .. });
     let (flows, operations): (Vec<_>, Vec<_>) = explanations.into_iter().partition(is_flow);

@@ -2,7 +2,6 @@
 //! they had no part in.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rocelab_results::{DeadlockRecord, PauseCause};
@@ -10,14 +9,14 @@ use serde::Serialize;
 
 use super::error::ExplainError;
 use super::probes::Probes;
-use super::replay::{Observer, replay};
+use super::replay::replay;
 use super::selection::Selection;
 use super::victim::Victim;
-use crate::Plan;
 use crate::network::StuckQueue;
 use crate::output::deadlock_records;
 use crate::pause_tree::{PauseTree, Root};
-use crate::simulation::{Progress, Simulation};
+use crate::simulation::Simulation;
+use crate::{Observer, Plan};
 
 /// Pauses, roots and victims that are listed, at the most.
 const LISTED: usize = 100;
@@ -112,18 +111,11 @@ pub struct LongPause {
 ///
 /// # Errors
 /// If the plan is not of the native profile.
-pub fn survey(
-    plan: Arc<Plan>,
-    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
-) -> Result<Survey, ExplainError> {
-    observed(&plan, &mut observe)
-}
-
-fn observed(plan: &Arc<Plan>, observe: Observer<'_>) -> Result<Survey, ExplainError> {
-    Selection::Everything.check(plan)?;
-    let mut probes = Probes::for_survey(plan);
-    let simulation = replay(plan, &mut probes, observe)?;
-    Ok(told(plan, probes, &simulation))
+pub fn survey(plan: Arc<Plan>, observe: &mut Observer<'_>) -> Result<Survey, ExplainError> {
+    Selection::Everything.check(&plan)?;
+    let mut probes = Probes::for_survey(&plan);
+    let simulation = replay(&plan, &mut probes, observe)?;
+    Ok(told(&plan, probes, &simulation))
 }
 
 /// What was seen of a run that is over.
@@ -226,6 +218,7 @@ fn roots(pauses: &PauseTree<'_>, length: impl Fn(&PauseCause) -> u64) -> Vec<Roo
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
     use std::path::Path;
 
     use super::*;

@@ -1,20 +1,19 @@
 //! Runs that can go on after they were killed.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_results::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, ResultsDir};
+use rocelab_results::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, ResultsDir, Sink};
 use rocelab_state::State;
 use rocelab_units::SimTime;
 
 use super::error::RunError;
 use super::outcome::Outcome;
 use super::record::Output;
-use super::run::{Aside, record};
+use super::run::{Aside, Observer, record};
 use crate::Plan;
 use crate::profile::roce::Roce;
-use crate::simulation::{Execution, Progress, Simulation};
+use crate::simulation::{Execution, Simulation};
 
 /// Runs `plan` as [`run`](crate::run) does, and makes checkpoints as `settings` say: the first one
 /// before anything happens, the others each at the end of the first look (every 10 us) that is not before
@@ -28,11 +27,11 @@ pub fn run_with_checkpoints(
     directory: &ResultsDir,
     execution: Execution,
     (checkpoints, settings): (&Checkpoints, CheckpointSettings),
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut Observer<'_>,
 ) -> Result<Outcome, RunError> {
     let simulation = begin(plan, execution)?;
-    let checkpointing = Checkpointing { checkpoints, settings, from: None };
-    record(simulation, directory, checkpointing, observe)
+    let checkpointing = Checkpointing { checkpoints, settings, from: None, directory };
+    record(simulation, directory.into(), checkpointing, observe)
 }
 
 /// Goes on from a checkpoint of another run with other settings: what-if. The results in `directory`
@@ -46,10 +45,10 @@ pub fn branch(
     directory: &ResultsDir,
     execution: Execution,
     from: Checkpoint,
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut Observer<'_>,
 ) -> Result<Outcome, RunError> {
     let simulation = begin(plan, execution)?;
-    record(simulation, directory, Branching { from: Some(from) }, observe)
+    record(simulation, directory.into(), Branching { from: Some(from), directory }, observe)
 }
 
 /// Goes on from a checkpoint, into its results, which `directory` [goes on with](ResultsDir::going_on).
@@ -63,12 +62,12 @@ pub fn resume(
     directory: &ResultsDir,
     execution: Execution,
     (checkpoints, from): (&Checkpoints, Checkpoint),
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut Observer<'_>,
 ) -> Result<Outcome, RunError> {
     let simulation = begin(plan, execution)?;
     let settings = from.settings.clone();
-    let checkpointing = Checkpointing { checkpoints, settings, from: Some(from) };
-    record(simulation, directory, checkpointing, observe)
+    let checkpointing = Checkpointing { checkpoints, settings, from: Some(from), directory };
+    record(simulation, directory.into(), checkpointing, observe)
 }
 
 /// Whether a run could go on from a checkpoint; it does not. Files in `directory` are begun anew.
@@ -83,7 +82,7 @@ pub fn fits(
 ) -> Result<(), RunError> {
     let mut simulation = begin(plan, execution)?;
     let plan = Arc::clone(simulation.network().plan());
-    let mut output = Output::create(&plan, directory)?;
+    let mut output = Output::create(&plan, directory.into())?;
     go_on(from, &mut simulation, directory.working_path(), &mut output)
 }
 
@@ -100,24 +99,25 @@ struct Checkpointing<'a> {
     settings: CheckpointSettings,
     /// Where the run begins, if not at time zero.
     from: Option<Checkpoint>,
+    directory: &'a ResultsDir,
 }
 
-impl Aside<Roce, ResultsDir> for Checkpointing<'_> {
+impl Aside<Roce> for Checkpointing<'_> {
     const CAN_GO_ON: bool = true;
 
     fn begin(
         &mut self,
         simulation: &mut Simulation<Roce>,
-        directory: &ResultsDir,
-        output: &mut Output<'_, ResultsDir>,
+        _: Sink<'_>,
+        output: &mut Output<'_>,
     ) -> Result<(), RunError> {
         match self.from.take() {
             None => {
-                simulation.start_capture(directory.working_path())?;
+                simulation.start_capture(self.directory.working_path())?;
                 self.save(simulation, output)
             }
             Some(from) => {
-                go_on(&from, simulation, directory.working_path(), output)?;
+                go_on(&from, simulation, self.directory.working_path(), output)?;
                 self.wait_for_next(simulation);
                 Ok(())
             }
@@ -127,36 +127,33 @@ impl Aside<Roce, ResultsDir> for Checkpointing<'_> {
     fn between(
         &mut self,
         simulation: &mut Simulation<Roce>,
-        output: &mut Output<'_, ResultsDir>,
+        output: &mut Output<'_>,
     ) -> Result<(), RunError> {
         if simulation.is_paused() { self.save(simulation, output) } else { Ok(()) }
     }
 }
 
 /// Begins with a checkpoint, and makes none.
-struct Branching {
+struct Branching<'a> {
     from: Option<Checkpoint>,
+    directory: &'a ResultsDir,
 }
 
-impl Aside<Roce, ResultsDir> for Branching {
+impl Aside<Roce> for Branching<'_> {
     const CAN_GO_ON: bool = false;
 
     fn begin(
         &mut self,
         simulation: &mut Simulation<Roce>,
-        directory: &ResultsDir,
-        output: &mut Output<'_, ResultsDir>,
+        _: Sink<'_>,
+        output: &mut Output<'_>,
     ) -> Result<(), RunError> {
         self.from
             .take()
-            .map_or(Ok(()), |from| go_on(&from, simulation, directory.working_path(), output))
+            .map_or(Ok(()), |from| go_on(&from, simulation, self.directory.working_path(), output))
     }
 
-    fn between(
-        &mut self,
-        _: &mut Simulation<Roce>,
-        _: &mut Output<'_, ResultsDir>,
-    ) -> Result<(), RunError> {
+    fn between(&mut self, _: &mut Simulation<Roce>, _: &mut Output<'_>) -> Result<(), RunError> {
         Ok(())
     }
 }
@@ -166,7 +163,7 @@ fn go_on(
     from: &Checkpoint,
     simulation: &mut Simulation<Roce>,
     folder: &Path,
-    output: &mut Output<'_, ResultsDir>,
+    output: &mut Output<'_>,
 ) -> Result<(), RunError> {
     simulation.go_on_capturing(folder)?;
     let mut rest = &from.state[..];
@@ -178,7 +175,7 @@ impl Checkpointing<'_> {
     fn save(
         &self,
         simulation: &mut Simulation<Roce>,
-        output: &mut Output<'_, ResultsDir>,
+        output: &mut Output<'_>,
     ) -> Result<(), RunError> {
         let time = simulation.window_end();
         output.flush()?;

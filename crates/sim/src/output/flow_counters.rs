@@ -1,7 +1,7 @@
 //! What was counted of flows that were looked at closely.
 
 use rocelab_fabric::NodeId;
-use rocelab_results::{FlowCountersRecord, RecordSink, ResultsError, Sink};
+use rocelab_results::{FlowCountersRecord, ResultsError, Sink};
 
 use crate::Plan;
 use crate::profile::Profile;
@@ -10,7 +10,7 @@ use crate::simulation::WholeNetwork;
 /// Writes the counters of each flow of `[sample.flows]`, if there are any.
 pub(super) fn write<P: Profile>(
     plan: &Plan,
-    sink: &impl Sink,
+    sink: Sink<'_>,
     network: WholeNetwork<'_, P>,
 ) -> Result<(), ResultsError> {
     if plan.sampling.flows.is_none() {

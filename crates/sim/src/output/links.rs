@@ -1,7 +1,7 @@
 //! What links carried.
 
 use rocelab_fabric::NodeId;
-use rocelab_results::{LinkRecord, Millionths, RecordSink, ResultsError, Sink};
+use rocelab_results::{LinkRecord, Millionths, ResultsError, Sink};
 use rocelab_units::SimTime;
 
 use crate::Plan;
@@ -12,7 +12,7 @@ use crate::simulation::WholeNetwork;
 /// Writes each direction of each link, from the start of the run to `now`.
 pub(super) fn write<P: Profile>(
     plan: &Plan,
-    sink: &impl Sink,
+    sink: Sink<'_>,
     network: WholeNetwork<'_, P>,
     now: SimTime,
 ) -> Result<(), ResultsError> {

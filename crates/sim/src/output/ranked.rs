@@ -8,10 +8,10 @@ use rocelab_results::Sink;
 use super::error::RunError;
 use super::outcome::Outcome;
 use super::record::Output;
-use super::run::{EVENTS_A_STEP, conclude};
+use super::run::{EVENTS_A_STEP, Observer, conclude};
 use crate::Plan;
 use crate::ranks::Ranks;
-use crate::simulation::{Ending, Progress, RankedSimulation};
+use crate::simulation::{Ending, RankedSimulation};
 
 /// At the first of several ranks: runs `plan` as [`run`](crate::run) does, together with the others,
 /// which call [`follow`] with the same plan. Results are the same bytes. The network is cut into
@@ -22,10 +22,10 @@ use crate::simulation::{Ending, Progress, RankedSimulation};
 /// [`RunError::Communication`] if another rank fails. The others end as well.
 pub fn lead(
     plan: Arc<Plan>,
-    sink: &impl Sink,
+    sink: Sink<'_>,
     partitions: u32,
     ranks: &mut Ranks<'_>,
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut Observer<'_>,
 ) -> Result<Outcome, RunError> {
     let led = record(plan, sink, partitions, ranks, observe);
     led.inspect_err(|error| ranks.fail(error.blame(), &error.to_string()))
@@ -40,7 +40,7 @@ pub fn follow(
     plan: Arc<Plan>,
     partitions: u32,
     ranks: &mut Ranks<'_>,
-    observe: impl FnMut() -> ControlFlow<()>,
+    observe: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let followed = carry_out(plan, partitions, ranks, observe);
     followed.inspect_err(|error| ranks.fail(error.blame(), &error.to_string()))
@@ -59,10 +59,10 @@ fn begin<'a, 'r>(
 
 fn record(
     plan: Arc<Plan>,
-    sink: &impl Sink,
+    sink: Sink<'_>,
     partitions: u32,
     ranks: &mut Ranks<'_>,
-    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    observe: &mut Observer<'_>,
 ) -> Result<Outcome, RunError> {
     debug_assert!(ranks.is_first(), "the others follow");
     let mut simulation = begin(Arc::clone(&plan), partitions, ranks)?;
@@ -89,7 +89,7 @@ fn carry_out(
     plan: Arc<Plan>,
     partitions: u32,
     ranks: &mut Ranks<'_>,
-    mut observe: impl FnMut() -> ControlFlow<()>,
+    observe: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let events = events_a_step(&plan);
     let mut simulation = begin(plan, partitions, ranks)?;

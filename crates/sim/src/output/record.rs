@@ -3,7 +3,7 @@
 use rocelab_fabric::NodeId;
 use rocelab_results::{
     DropRecord, FlowRecord, FlowStatus, OperationRecord, OperationStatus, PauseEvent as PauseKind,
-    PauseRecord, RecordSink, ResultsError, Sink, StormEvent, StormRecord, Summary,
+    PauseRecord, ResultsError, Sink, StormEvent, StormRecord, Summary,
 };
 use rocelab_units::{Duration, SimTime};
 
@@ -31,10 +31,10 @@ use crate::stall::stall;
 use crate::{FlowPlan, Plan, Side};
 
 /// What becomes of a run's records: rows of tables, and what is told at its end.
-pub(super) struct Output<'a, S: Sink + 'a> {
+pub(super) struct Output<'a> {
     plan: &'a Plan,
-    sink: &'a S,
-    tables: Tables<'a, S>,
+    sink: Sink<'a>,
+    tables: Tables<'a>,
     /// The files of HPCC's ns-3 simulator, where its rules hold and there is a folder.
     reference: Option<ReferenceOutput>,
     statistics: RunStatistics,
@@ -45,14 +45,14 @@ pub(super) struct Output<'a, S: Sink + 'a> {
     lossless_drops: LosslessDrops<'a>,
 }
 
-rocelab_state::state!(['a, S: Sink] Output<'a, S> {
+rocelab_state::state!(['a] Output<'a> {
     values: statistics, ended;
     states: pause_tree, lossless_drops;
     kept: plan, sink, tables, reference, ideal
 });
 
-impl<'a, S: Sink> Output<'a, S> {
-    pub(super) fn create(plan: &'a Plan, sink: &'a S) -> Result<Self, RunError> {
+impl<'a> Output<'a> {
+    pub(super) fn create(plan: &'a Plan, sink: Sink<'a>) -> Result<Self, RunError> {
         let folder = plan.profile.hpcc_ns3().and(sink.folder());
         Ok(Self {
             plan,

@@ -13,20 +13,20 @@ use crate::network::{
 };
 
 /// What takes the samples.
-pub(super) struct Samples<'a, S: Sink + 'a> {
+pub(super) struct Samples<'a> {
     plan: &'a Plan,
-    queues: Option<S::Records<'a, QueueSample<'a>>>,
-    marks: Option<S::Records<'a, MarkSample<'a>>>,
-    utilisation: Option<S::Records<'a, UtilisationSample<'a>>>,
-    ingress: Option<S::Records<'a, IngressSample<'a>>>,
-    memory: Option<S::Records<'a, MemorySample<'a>>>,
-    flows: Option<S::Records<'a, FlowSample<'a>>>,
-    rates: Option<S::Records<'a, RateSample<'a>>>,
+    queues: Option<RecordSink<'a, QueueSample<'a>>>,
+    marks: Option<RecordSink<'a, MarkSample<'a>>>,
+    utilisation: Option<RecordSink<'a, UtilisationSample<'a>>>,
+    ingress: Option<RecordSink<'a, IngressSample<'a>>>,
+    memory: Option<RecordSink<'a, MemorySample<'a>>>,
+    flows: Option<RecordSink<'a, FlowSample<'a>>>,
+    rates: Option<RecordSink<'a, RateSample<'a>>>,
 }
 
-impl<'a, S: Sink> Samples<'a, S> {
+impl<'a> Samples<'a> {
     /// Creates those that the plan asks for.
-    pub(super) fn create(plan: &'a Plan, sink: &'a S) -> Result<Self, ResultsError> {
+    pub(super) fn create(plan: &'a Plan, sink: Sink<'a>) -> Result<Self, ResultsError> {
         let sampling = &plan.sampling;
         Ok(Self {
             plan,

@@ -1,7 +1,7 @@
 //! The most that switches held in their memory.
 
 use rocelab_fabric::{BufferPolicy, MemoryParts, Peaks};
-use rocelab_results::{RecordSink, ResultsError, Sink, SwitchRecord};
+use rocelab_results::{ResultsError, Sink, SwitchRecord};
 
 use crate::Plan;
 use crate::profile::Profile;
@@ -10,7 +10,7 @@ use crate::simulation::WholeNetwork;
 /// Writes the peaks of each switch, if they were measured.
 pub(super) fn write<P: Profile>(
     plan: &Plan,
-    sink: &impl Sink,
+    sink: Sink<'_>,
     network: WholeNetwork<'_, P>,
 ) -> Result<(), ResultsError> {
     if plan.sampling.ingress.is_none() {

@@ -9,20 +9,20 @@ use super::samples::Samples;
 use crate::Plan;
 
 /// What takes the records of each type, but for those that are made at the end.
-pub(super) struct Tables<'a, S: Sink + 'a> {
-    pub(super) flows: S::Records<'a, FlowRecord<'a>>,
-    pub(super) pauses: S::Records<'a, PauseRecord<'a>>,
-    pub(super) drops: S::Records<'a, DropRecord<'a>>,
-    pub(super) samples: Samples<'a, S>,
+pub(super) struct Tables<'a> {
+    pub(super) flows: RecordSink<'a, FlowRecord<'a>>,
+    pub(super) pauses: RecordSink<'a, PauseRecord<'a>>,
+    pub(super) drops: RecordSink<'a, DropRecord<'a>>,
+    pub(super) samples: Samples<'a>,
     /// Where watchdogs watch.
-    pub(super) storms: Option<S::Records<'a, StormRecord<'a>>>,
+    pub(super) storms: Option<RecordSink<'a, StormRecord<'a>>>,
     /// Where there are applications.
-    pub(super) operations: Option<S::Records<'a, OperationRecord<'a>>>,
+    pub(super) operations: Option<RecordSink<'a, OperationRecord<'a>>>,
 }
 
-impl<'a, S: Sink> Tables<'a, S> {
+impl<'a> Tables<'a> {
     /// Those that the plan asks for.
-    pub(super) fn create(plan: &'a Plan, sink: &'a S) -> Result<Self, ResultsError> {
+    pub(super) fn create(plan: &'a Plan, sink: Sink<'a>) -> Result<Self, ResultsError> {
         let watchdog = plan.failures.switch_watchdog.as_ref();
         Ok(Self {
             flows: sink.records()?,

@@ -11,10 +11,12 @@ use crate::support::{around_a_switch, plan};
 fn results(name: &str, text: &str) -> (Summary, PathBuf) {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("app-{name}"));
     let directory = ResultsDir::create(&folder, Overwrite::Replace).expect("a folder of ours");
-    let outcome =
-        rocelab_sim::run(plan(text).into(), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-            ControlFlow::Continue(())
-        });
+    let outcome = rocelab_sim::run(
+        plan(text).into(),
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| ControlFlow::Continue(()),
+    );
     let summary = outcome.expect("a run").summary;
     directory.finish(&summary, &RunInfo::default()).expect("results take their place");
     (summary, folder)

@@ -23,7 +23,7 @@ fn explained(text: &str) -> Vec<Explanation> {
     let scenario = Scenario::parse(text, Path::new("asks.toml"), &[]);
     let plan = scenario.and_then(|scenario| scenario.plan());
     let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{error}")));
-    let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(()));
+    let found = explain(plan, &Selection::Everything, &mut |_| ControlFlow::Continue(()));
     let flows = found.unwrap_or_else(|error| panic!("{error}")).flows;
     for one in &flows {
         assert_eq!(one.sum_ps(), one.elapsed_ps, "{one}");

@@ -11,8 +11,9 @@ use rocelab_sim::{Execution, Plan, Planning, Scenario};
 pub(crate) fn recorded(plan: &Arc<Plan>, execution: Execution) -> Vec<PauseCause> {
     let place = tempfile::tempdir().expect("a folder");
     let directory = ResultsDir::create(place.path().join("results"), Overwrite::Refuse).unwrap();
-    let outcome =
-        rocelab_sim::run(Arc::clone(plan), &directory, execution, |_| ControlFlow::Continue(()));
+    let outcome = rocelab_sim::run(Arc::clone(plan), (&directory).into(), execution, &mut |_| {
+        ControlFlow::Continue(())
+    });
     let summary = outcome.unwrap_or_else(|error| panic!("{error}")).summary;
     let path = directory.finish(&summary, &RunInfo::default()).unwrap();
     Results::open(path).unwrap().pause_causes().unwrap().expect("there are pauses").pauses

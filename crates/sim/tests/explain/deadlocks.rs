@@ -39,7 +39,7 @@ fn watched_ring() -> Arc<Plan> {
 }
 
 fn explained(plan: &Arc<Plan>) -> Explained {
-    explain(Arc::clone(plan), &Selection::Everything, |_| ControlFlow::Continue(())).unwrap()
+    explain(Arc::clone(plan), &Selection::Everything, &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// The pauses that flows waited for, by their places in `pauses.json`, and roots.
@@ -53,7 +53,7 @@ fn waits(explained: &Explained) -> Vec<(usize, &str)> {
 }
 
 fn surveyed(plan: &Arc<Plan>) -> Survey {
-    survey(Arc::clone(plan), |_| ControlFlow::Continue(())).unwrap()
+    survey(Arc::clone(plan), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 #[test]

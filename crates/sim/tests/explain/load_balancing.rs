@@ -25,7 +25,7 @@ fn all_of_their_time_is_accounted_for() {
         let scenario = Scenario::parse(&text, Path::new("spread.toml"), &[]);
         let plan = scenario.and_then(|scenario| scenario.plan());
         let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{error}")));
-        let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(()));
+        let found = explain(plan, &Selection::Everything, &mut |_| ControlFlow::Continue(()));
         let flows = found.unwrap_or_else(|error| panic!("{error}")).flows;
         assert_eq!(flows.len(), 3);
         for one in flows {

@@ -21,7 +21,7 @@ fn plan(more: &str) -> Arc<Plan> {
 
 fn explained(plan: &Arc<Plan>, flow: u32) -> Explained {
     let selection = Selection::Flows(vec![flow]);
-    explain(Arc::clone(plan), &selection, |_| ControlFlow::Continue(()))
+    explain(Arc::clone(plan), &selection, &mut |_| ControlFlow::Continue(()))
         .unwrap_or_else(|error| panic!("flow {flow}: {error}"))
 }
 
@@ -69,7 +69,7 @@ fn a_lost_copy_is_told_to_the_member_that_misses_it() {
 fn two_of_one_group_are_asked_for_one_at_a_time() {
     let plan = plan("");
     let asked = Selection::Flows(vec![1, 3]);
-    let error = explain(plan, &asked, |_| ControlFlow::Continue(())).unwrap_err();
+    let error = explain(plan, &asked, &mut |_| ControlFlow::Continue(())).unwrap_err();
     assert!(matches!(error, ExplainError::SharedFrames { flow: 3 }), "{error}");
 }
 

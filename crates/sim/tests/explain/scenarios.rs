@@ -124,7 +124,7 @@ fn every_picosecond_of_the_shipped_scenarios_has_a_category() {
         }
         let ran = run(&plan);
         let found =
-            explain(Arc::clone(&plan), &Selection::Everything, |_| ControlFlow::Continue(()));
+            explain(Arc::clone(&plan), &Selection::Everything, &mut |_| ControlFlow::Continue(()));
         let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
         check(&name, &plan, &ran, &found);
         flows += found.flows.len();

@@ -16,7 +16,8 @@ fn stuck(text: &str, ending: Ending) -> StallRecord {
     let folder = tempfile::tempdir().unwrap();
     let directory = ResultsDir::create(folder.path().join("results"), Overwrite::Refuse).unwrap();
     let outcome =
-        run(plan, &directory, Execution::SEQUENTIAL, |_| ControlFlow::Continue(())).unwrap();
+        run(plan, (&directory).into(), Execution::SEQUENTIAL, &mut |_| ControlFlow::Continue(()))
+            .unwrap();
     assert_eq!(outcome.ending, ending);
     let stalled = outcome.summary.stalled.expect("it says what is stuck");
     assert!(stalled.since_ps <= outcome.summary.simulated_ps, "{stalled}");
@@ -64,8 +65,9 @@ fn samples_are_no_progress() {
         let directory =
             ResultsDir::create(folder.path().join("results"), Overwrite::Refuse).unwrap();
         let execution = Execution { partitions: parts, threads: parts };
-        let outcome =
-            run(plan.unwrap().into(), &directory, execution, |_| ControlFlow::Continue(()));
+        let outcome = run(plan.unwrap().into(), (&directory).into(), execution, &mut |_| {
+            ControlFlow::Continue(())
+        });
         let outcome = outcome.unwrap();
         assert_eq!(outcome.ending, Ending::Stalled);
         let found = outcome.summary.stalled.expect("it says what is stuck");

@@ -49,7 +49,7 @@ fn plan(text: &str) -> Arc<Plan> {
 
 #[track_caller]
 fn explained(text: &str) -> Vec<Explanation> {
-    let found = explain(plan(text), &Selection::Everything, |_| ControlFlow::Continue(()));
+    let found = explain(plan(text), &Selection::Everything, &mut |_| ControlFlow::Continue(()));
     let flows = found.unwrap_or_else(|error| panic!("{error}")).flows;
     for one in &flows {
         assert_eq!(one.sum_ps(), one.elapsed_ps, "{one}");
@@ -208,7 +208,7 @@ fn connections_are_victims_of_pauses_of_others() {
                  list = [\n{others}]\n"
             ),
         );
-        let found = survey(plan(&text), |_| ControlFlow::Continue(())).unwrap();
+        let found = survey(plan(&text), &mut |_| ControlFlow::Continue(())).unwrap();
         let victims = found.victims.iter().filter(|victim| victim.root == "switch-0:0");
         let victims: Vec<_> = victims.map(|victim| victim.flow).collect();
         assert!(!victims.is_empty(), "{transport}: {found}");

@@ -384,7 +384,8 @@ fn traced(text: &str, check: impl Fn(&Trace<'_>, &[Explanation], &BTreeMap<u32, 
     });
     let ends = ends.collect();
     let explained =
-        explain(Arc::clone(&plan), &Selection::Everything, |_| ControlFlow::Continue(())).unwrap();
+        explain(Arc::clone(&plan), &Selection::Everything, &mut |_| ControlFlow::Continue(()))
+            .unwrap();
     assert_eq!(explained.digest, format!("{:016x}", simulation.network().digest()));
     let trace = Trace::read(&plan, &folder.path().join("capture.pcapng"));
     check(&trace, &explained.flows, &ends);

@@ -30,7 +30,7 @@ pub(crate) fn explained(text: &str) -> Explanation {
     let scenario = Scenario::parse(text, Path::new("unfinished.toml"), &[]);
     let plan = scenario.and_then(|scenario| scenario.plan());
     let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{error}")));
-    let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(()));
+    let found = explain(plan, &Selection::Everything, &mut |_| ControlFlow::Continue(()));
     let mut flows = found.unwrap_or_else(|error| panic!("{error}")).flows;
     let one = flows.pop().expect("a flow");
     assert_eq!(one.sum_ps(), one.elapsed_ps, "{one}");
@@ -371,7 +371,7 @@ fn a_limit_of_the_rate_is_named() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/qcn-long-flows.toml");
     let stop = [("stop".to_owned(), "2ms".to_owned())];
     let plan = Scenario::load(&file, &stop).and_then(|scenario| scenario.plan()).unwrap();
-    let found = explain(Arc::new(plan), &Selection::Everything, |_| ControlFlow::Continue(()));
+    let found = explain(Arc::new(plan), &Selection::Everything, &mut |_| ControlFlow::Continue(()));
     let flows = found.unwrap().flows;
     let signals: Vec<_> = flows.iter().filter_map(|one| signal(one, Category::Pacing)).collect();
     assert!(!signals.is_empty() && signals.iter().all(|&signal| signal == "CNM"), "{signals:?}");
@@ -388,7 +388,7 @@ fn application(app: &str, steps: &str, more: &str) -> Vec<Explanation> {
     let scenario = Scenario::parse(&text, Path::new("unfinished.toml"), &[]);
     let plan = scenario.and_then(|scenario| scenario.plan());
     let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{error}")));
-    let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(())).unwrap();
+    let found = explain(plan, &Selection::Everything, &mut |_| ControlFlow::Continue(())).unwrap();
     for one in &found.operations {
         assert_eq!(one.sum_ps(), one.elapsed_ps, "{one}");
         assert_eq!(time(one, Category::Idle), 0, "{one}");

@@ -26,7 +26,7 @@ fn explained(text: &str) -> Explained {
     let scenario = Scenario::parse(text, Path::new("explain.toml"), &[]);
     let plan = scenario.and_then(|scenario| scenario.plan());
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-    let found = explain(Arc::new(plan), &Selection::Everything, |_| ControlFlow::Continue(()));
+    let found = explain(Arc::new(plan), &Selection::Everything, &mut |_| ControlFlow::Continue(()));
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     for flow in &found.flows {
         assert_eq!(flow.sum_ps(), flow.elapsed_ps, "{flow}");
@@ -142,13 +142,13 @@ fn one_operation_can_be_asked_for() {
     let all = explained(OPERATIONS);
     for (connection, operation) in [(0, 0), (1, 9)] {
         let asked = Selection::Operation { connection, operation };
-        let found = explain(Arc::clone(&plan), &asked, |_| ControlFlow::Continue(())).unwrap();
+        let found = explain(Arc::clone(&plan), &asked, &mut |_| ControlFlow::Continue(())).unwrap();
         let [one] = found.operations.as_slice() else { panic!("{found:?}") };
         let same = all.operations.iter().find(|other| other.what == one.what).unwrap();
         assert_eq!(one.parts, same.parts);
     }
     let asked = Selection::Operation { connection: 1, operation: 10 };
-    let error = explain(plan, &asked, |_| ControlFlow::Continue(())).unwrap_err();
+    let error = explain(plan, &asked, &mut |_| ControlFlow::Continue(())).unwrap_err();
     assert_eq!(error.to_string(), "operation 10 of connection 1 does not start in this run");
 }
 

@@ -11,7 +11,7 @@ use rocelab_sim::explain::{
 use rocelab_sim::{Plan, Planning, Scenario};
 
 fn surveyed(plan: &Arc<Plan>) -> Survey {
-    survey(Arc::clone(plan), |_| ControlFlow::Continue(())).unwrap()
+    survey(Arc::clone(plan), &mut |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// The victim flow of SIGCOMM 2015, figure 4: all flows go to host-15, but for flow 4, which shares
@@ -60,7 +60,7 @@ fn blocked_time_has_what_an_explanation_says_of_it() {
     let plan = victim_flow(&[]);
     let found = surveyed(&plan);
     let explained =
-        explain(Arc::clone(&plan), &Selection::Flows(vec![4]), |_| ControlFlow::Continue(()))
+        explain(Arc::clone(&plan), &Selection::Flows(vec![4]), &mut |_| ControlFlow::Continue(()))
             .unwrap();
     let [one] = explained.flows.as_slice() else { panic!("{explained:?}") };
     assert!(matches!(one.what, Subject::Flow { flow: 4, .. }));

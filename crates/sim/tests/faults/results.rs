@@ -10,10 +10,12 @@ fn summary(text: &str) -> Summary {
     let folder = new_folder();
     let directory =
         ResultsDir::create(folder.join("run"), Overwrite::Refuse).expect("a new folder");
-    let outcome =
-        rocelab_sim::run(plan(text).into(), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-            ControlFlow::Continue(())
-        });
+    let outcome = rocelab_sim::run(
+        plan(text).into(),
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| ControlFlow::Continue(()),
+    );
     drop(directory);
     std::fs::remove_dir_all(&folder).expect("the folder is ours");
     outcome.expect("a run").summary
@@ -55,11 +57,13 @@ fn the_results_name_the_rule_of_every_drop() {
     let plan = plan(&format!("{TEN_PACKETS}{rules}"));
     let directory = ResultsDir::create(folder.join("run"), Overwrite::Refuse)
         .expect("the folder takes folders");
-    let outcome =
-        rocelab_sim::run(plan.into(), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-            ControlFlow::Continue(())
-        })
-        .expect("a run");
+    let outcome = rocelab_sim::run(
+        plan.into(),
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .expect("a run");
     let drops = std::fs::read_to_string(directory.working_path().join("drops.csv")).expect("drops");
     let reasons: Vec<_> = drops
         .lines()

@@ -71,13 +71,14 @@ pub(crate) fn run(
                 let plan = Arc::clone(plan);
                 scope.spawn(move || {
                     let ranks = &mut Ranks::new(&mut other);
-                    follow(plan, partitions, ranks, || ControlFlow::Continue(()))
+                    follow(plan, partitions, ranks, &mut || ControlFlow::Continue(()))
                 })
             })
             .collect();
         let plan = Arc::clone(plan);
         let ranks = &mut Ranks::new(&mut first);
-        let led = lead(plan, directory, partitions, ranks, |_| ControlFlow::Continue(()));
+        let led =
+            lead(plan, directory.into(), partitions, ranks, &mut |_| ControlFlow::Continue(()));
         for other in others {
             let followed = other.join().expect("a rank does not panic");
             assert_eq!(led.is_ok(), followed.is_ok(), "{led:?} {followed:?}");
@@ -122,13 +123,17 @@ fn with_damage(plan: &Arc<Plan>, after: u32, damage: fn(&mut Vec<u8>)) -> [Strin
     let mut third = Damaged { inner: third, left: after, damage };
     let on = |communicator: &mut dyn Communicator| {
         let ranks = &mut Ranks::new(communicator);
-        follow(Arc::clone(plan), 3, ranks, || ControlFlow::Continue(())).unwrap_err().to_string()
+        follow(Arc::clone(plan), 3, ranks, &mut || ControlFlow::Continue(()))
+            .unwrap_err()
+            .to_string()
     };
     thread::scope(|scope| {
         let second = scope.spawn(|| on(&mut second));
         let third = scope.spawn(|| on(&mut third));
         let ranks = &mut Ranks::new(&mut first);
-        let led = lead(Arc::clone(plan), &directory, 3, ranks, |_| ControlFlow::Continue(()));
+        let led = lead(Arc::clone(plan), (&directory).into(), 3, ranks, &mut |_| {
+            ControlFlow::Continue(())
+        });
         let told = [led.unwrap_err().to_string(), third.join().expect("it does not panic")];
         second.join().expect("it does not panic");
         told
@@ -164,10 +169,12 @@ fn a_rank_that_fails_ends_the_others() {
         scope.spawn(|| Ranks::new(&mut third).fail(Blame::Machine, "out of memory"));
         let second = scope.spawn(|| {
             let ranks = &mut Ranks::new(&mut second);
-            follow(Arc::clone(&plan), 3, ranks, || ControlFlow::Continue(()))
+            follow(Arc::clone(&plan), 3, ranks, &mut || ControlFlow::Continue(()))
         });
         let ranks = &mut Ranks::new(&mut first);
-        let led = lead(Arc::clone(&plan), &directory, 3, ranks, |_| ControlFlow::Continue(()));
+        let led = lead(Arc::clone(&plan), (&directory).into(), 3, ranks, &mut |_| {
+            ControlFlow::Continue(())
+        });
         for error in [led.unwrap_err(), second.join().expect("it does not panic").unwrap_err()] {
             assert_eq!(error.to_string(), "rank 2: out of memory");
             assert_eq!(error.blame(), Blame::Machine);
@@ -183,7 +190,7 @@ fn nothing_is_spread_over_ranks_by_the_rules_of_the_other_simulator() {
     let plan = Arc::new(loaded.scenario.plan().unwrap());
     let place = tempfile::tempdir().expect("a folder");
     let directory = ResultsDir::create(place.path().join("results"), Overwrite::Refuse).unwrap();
-    let error = run(&plan, &directory, 2, 2).unwrap_err();
+    let error = run(&plan, (&directory).into(), 2, 2).unwrap_err();
     assert!(error.to_string().contains("cannot be spread over ranks"), "{error}");
 }
 
@@ -207,11 +214,11 @@ fn any_rank_may_break_off() {
                 scope.spawn(move || {
                     let rank = other.rank();
                     let ranks = &mut Ranks::new(&mut other);
-                    follow(Arc::clone(plan), 3, ranks, || observe(rank)).unwrap();
+                    follow(Arc::clone(plan), 3, ranks, &mut || observe(rank)).unwrap();
                 });
             }
             let ranks = &mut Ranks::new(&mut first);
-            lead(Arc::clone(plan), &directory, 3, ranks, |_| observe(0)).unwrap()
+            lead(Arc::clone(plan), (&directory).into(), 3, ranks, &mut |_| observe(0)).unwrap()
         });
         assert_eq!(outcome.ending, Ending::Interrupted);
         assert!(outcome.summary.incomplete && outcome.summary.link_traversals.total > 0);

@@ -27,8 +27,8 @@ pub(crate) fn whole(plan: &Arc<Plan>) -> Results {
     results(|directory| {
         let plan = Arc::clone(plan);
         let execution = Execution::SEQUENTIAL;
-        let observe = |_: &_| ControlFlow::Continue(());
-        Ok(rocelab_sim::run(plan, directory, execution, observe)?.summary)
+        let observe = &mut |_: &_| ControlFlow::Continue(());
+        Ok(rocelab_sim::run(plan, directory.into(), execution, observe)?.summary)
     })
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn whole(plan: &Arc<Plan>) -> Results {
 pub(crate) fn in_parts(plan: &Arc<Plan>, partitioning: Partitioning, workers: usize) -> Results {
     let cut = Cut::new(plan, partitioning);
     results(|directory| {
-        Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory, &cut, workers)?.summary)
+        Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory.into(), &cut, workers)?.summary)
     })
 }
 
@@ -47,9 +47,9 @@ pub(crate) fn in_units(
     units: Partitioning,
 ) -> Results {
     let cut = Cut::with_units(plan, partitioning, units);
-    results(
-        |directory| Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory, &cut, 1)?.summary),
-    )
+    results(|directory| {
+        Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory.into(), &cut, 1)?.summary)
+    })
 }
 
 /// Every node by itself.
@@ -81,7 +81,7 @@ pub(crate) fn broken_off(plan: &Arc<Plan>, every: Duration) -> (Results, u32) {
     let execution = Execution::SEQUENTIAL;
     let kept = (&checkpoints, settings);
     let begun =
-        rocelab_sim::run_with_checkpoints(plan(), &directory, execution, kept, broken_by(2));
+        rocelab_sim::run_with_checkpoints(plan(), &directory, execution, kept, &mut broken_by(2));
     let (mut outcome, mut directory, mut times) = (begun, directory, 0);
     while let Err(RunError::BrokenOff { .. }) = outcome {
         times += 1;
@@ -92,8 +92,13 @@ pub(crate) fn broken_off(plan: &Arc<Plan>, every: Duration) -> (Results, u32) {
         let from = checkpoints.load(all[place]).unwrap();
         directory = ResultsDir::going_on(&checkpoints, Overwrite::Refuse, &from.files).unwrap();
         let execution = Execution { partitions: 1 + times * 2 % 5, threads: 1 + times % 2 };
-        outcome =
-            rocelab_sim::resume(plan(), &directory, execution, (&checkpoints, from), broken_by(2));
+        outcome = rocelab_sim::resume(
+            plan(),
+            &directory,
+            execution,
+            (&checkpoints, from),
+            &mut broken_by(2),
+        );
     }
     let summary = outcome.unwrap_or_else(|error| panic!("{error}")).summary;
     (read(directory, summary), times)

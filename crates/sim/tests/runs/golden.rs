@@ -30,9 +30,10 @@ fn check(prefix: &str, count: usize) {
         let plan = loaded.scenario.plan().unwrap_or_else(|error| panic!("{error}"));
         let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{}", plan.name));
         let directory = ResultsDir::create(&results, Overwrite::Replace).unwrap();
-        let outcome =
-            run(Arc::new(plan), &directory, Execution::SEQUENTIAL, |_| ControlFlow::Continue(()))
-                .unwrap();
+        let outcome = run(Arc::new(plan), (&directory).into(), Execution::SEQUENTIAL, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         let results = directory.finish(&outcome.summary, &RunInfo::default()).unwrap();
         for file in ["fct.txt", "pfc.txt"] {
             compare(&case.join(file), &results.join(file));

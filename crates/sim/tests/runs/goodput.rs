@@ -15,10 +15,12 @@ fn run(name: &str, text: &str) -> (Summary, Results) {
     let scenario = Scenario::parse(text, &place, &[]).and_then(|scenario| scenario.plan());
     let plan = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let directory = ResultsDir::create(&folder, Overwrite::Replace).expect("a folder of ours");
-    let outcome =
-        rocelab_sim::run(plan.into(), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-            ControlFlow::Continue(())
-        });
+    let outcome = rocelab_sim::run(
+        plan.into(),
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| ControlFlow::Continue(()),
+    );
     let summary = outcome.unwrap_or_else(|error| panic!("{error}\n{text}")).summary;
     directory.finish(&summary, &RunInfo::default()).expect("results take their place");
     (summary, Results::open(folder).expect("results"))

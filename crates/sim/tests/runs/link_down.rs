@@ -83,8 +83,9 @@ fn the_link_that_failed_was_used_before() {
     let plan = plan(folder.path(), "200 2 4");
     let place = folder.path().join("results");
     let directory = ResultsDir::create(&place, Overwrite::Refuse).unwrap();
-    let observe = |_: &_| ControlFlow::Continue(());
-    let outcome = rocelab_sim::run(plan, &directory, Execution::SEQUENTIAL, observe).unwrap();
+    let mut observe = |_: &_| ControlFlow::Continue(());
+    let outcome =
+        rocelab_sim::run(plan, (&directory).into(), Execution::SEQUENTIAL, &mut observe).unwrap();
     directory.finish(&outcome.summary, &RunInfo::default()).unwrap();
     let results = Results::open(place).unwrap();
     let mut links = results.links().unwrap().map(Result::unwrap);

@@ -4,4 +4,5 @@ mod flow_counters;
 mod golden;
 mod goodput;
 mod link_down;
+mod memory;
 mod sampling;

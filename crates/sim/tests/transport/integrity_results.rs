@@ -12,10 +12,12 @@ fn summary_of(text: &str, name: &str) -> rocelab_results::Summary {
     let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}"));
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let directory = ResultsDir::create(path, Overwrite::Replace).expect("a directory");
-    let outcome =
-        rocelab_sim::run(Arc::new(plan), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-            ControlFlow::Continue(())
-        });
+    let outcome = rocelab_sim::run(
+        Arc::new(plan),
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| ControlFlow::Continue(()),
+    );
     outcome.expect("a run").summary
 }
 

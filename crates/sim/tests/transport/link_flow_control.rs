@@ -111,7 +111,7 @@ fn a_slow_receiver_pauses_the_whole_link() {
 fn an_explanation_names_the_root_for_a_priority_that_did_not_ask() {
     let text = text("version = 2", "flow_control = \"pause\"\nscheduler = \"round-robin\"", "");
     let plan = Arc::new(try_plan(&text).expect("it runs"));
-    let found = survey(plan, |_| ControlFlow::Continue(())).expect("it can be looked at");
+    let found = survey(plan, &mut |_| ControlFlow::Continue(())).expect("it can be looked at");
     let roots: Vec<_> =
         found.roots.iter().map(|root| (root.place.as_str(), root.priority)).collect();
     assert_eq!(roots, [("switch-0:2", 3)], "by the priority that asked: {found}");
@@ -152,7 +152,7 @@ fn of_two_priorities_that_ask_the_first_is_the_cause() {
             }
         }
         assert_eq!(asked, [(first, Some(2)), (second, Some(3))], "before host 0 is paused");
-        let found = survey(plan, |_| ControlFlow::Continue(())).expect("it can be looked at");
+        let found = survey(plan, &mut |_| ControlFlow::Continue(())).expect("it can be looked at");
         let of_host = found.longest.iter().filter(|pause| pause.node == "host-0");
         let begin = of_host.clone().map(|pause| pause.start_ps).min().expect("it is paused");
         let mut causes: Vec<_> = of_host
@@ -177,7 +177,7 @@ fn an_explanation_names_the_flow_control_that_pauses() {
     for (control, name) in [("pfc", "PFC"), ("pause", "PAUSE")] {
         let switch = format!("flow_control = \"{control}\"");
         let plan = Arc::new(try_plan(&text("version = 2", &switch, "")).expect("it runs"));
-        let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(()));
+        let found = explain(plan, &Selection::Everything, &mut |_| ControlFlow::Continue(()));
         let flows = found.expect("it can be explained").flows;
         let is_paused = |part: &Part| matches!(part.category, Category::Pause(_));
         let one = flows.iter().find(|one| one.parts.iter().any(is_paused)).expect("one is paused");

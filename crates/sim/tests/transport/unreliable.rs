@@ -171,10 +171,12 @@ fn results(text: &str, name: &str) -> (Summary, FlowRecord<'static>) {
     let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}"));
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("messages-{name}"));
     let directory = ResultsDir::create(&path, Overwrite::Replace).expect("a directory");
-    let outcome =
-        rocelab_sim::run(Arc::new(plan), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-            ControlFlow::Continue(())
-        });
+    let outcome = rocelab_sim::run(
+        Arc::new(plan),
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| ControlFlow::Continue(()),
+    );
     let summary = outcome.expect("a run").summary;
     directory.finish(&summary, &RunInfo::default()).expect("results");
     let mut flows = Results::open(&path).and_then(|results| results.flows()).expect("flows.csv");

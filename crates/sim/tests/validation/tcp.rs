@@ -138,7 +138,7 @@ fn explanations_of_random_lossy_incasts_add_up() {
     for number in 0..40 {
         let plan = Arc::new(plan(&random_incast(number)));
         let all = Selection::Everything;
-        let found = explain(Arc::clone(&plan), &all, |_| ControlFlow::Continue(()));
+        let found = explain(Arc::clone(&plan), &all, &mut |_| ControlFlow::Continue(()));
         let found = found.unwrap_or_else(|error| panic!("{number}: {error}"));
         assert_eq!(found.flows.len(), plan.flows.len(), "{number}");
         for one in &found.flows {

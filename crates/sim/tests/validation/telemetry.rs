@@ -162,9 +162,12 @@ fn results_say_which_flow_had_which_algorithm() {
     _ = std::fs::remove_dir_all(&folder);
     let directory = ResultsDir::create(&folder, Overwrite::Refuse).unwrap();
     let plan = std::sync::Arc::new(plan(MIXED));
-    let outcome = rocelab_sim::run(plan, &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
-        std::ops::ControlFlow::Continue(())
-    })
+    let outcome = rocelab_sim::run(
+        plan,
+        (&directory).into(),
+        rocelab_sim::Execution::SEQUENTIAL,
+        &mut |_| std::ops::ControlFlow::Continue(()),
+    )
     .unwrap();
     directory.finish(&outcome.summary, &RunInfo::default()).unwrap();
     let mut named = BTreeSet::new();

@@ -138,9 +138,10 @@ impl Requester {
         self.drop_completed(completed);
         self.window.acknowledged = reached;
         self.window.acknowledged_byte = self.byte_at(reached);
-        let goes_on = self.messages.front().is_some_and(|message| {
-            message.operation.awaits_response() && message.first < reached
-        });
+        let goes_on = self
+            .messages
+            .front()
+            .is_some_and(|message| message.operation.awaits_response() && message.first < reached);
         if let Some(arrivals) = self.arrivals.as_mut().filter(|_| advanced) {
             arrivals.forget_before(reached);
             if goes_on {
