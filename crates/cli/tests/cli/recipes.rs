@@ -74,10 +74,9 @@ fn copy_repository(copy: &Path) {
     let mut manifest = fs::read_to_string(copy.join("Cargo.toml")).unwrap();
     for entry in fs::read_dir(repository("crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        let section = format!("\n[profile.test.package.rocelab-{name}]\n");
-        manifest = manifest.replace(&format!("{section}opt-level = 1\n"), "\n");
-        if name != "cli" {
-            manifest += &format!("{section}opt-level = 0\n");
+        let section = format!("[profile.test.package.rocelab-{name}]\n");
+        if name != "cli" && !manifest.contains(&section) {
+            manifest += &format!("\n{section}opt-level = 0\n");
         }
     }
     fs::write(copy.join("Cargo.toml"), manifest).unwrap();
