@@ -7,7 +7,7 @@ use rocelab_results::{
     Checkpoint, CheckpointSettings, Checkpoints, InputFile, Overwrite, Results, ResultsDir,
     ResultsError, RunInfo, SCENARIO_TOML,
 };
-use rocelab_sim::{Outcome, Plan, Planning, RunError, Scenario};
+use rocelab_sim::{Outcome, Plan, Planning, RunError, Scenario, store_scenario};
 use rocelab_units::{Duration, SimTime};
 
 use crate::answer;
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::inputs::{COPY_OR_OUT, Inputs};
 use crate::interrupt::Interrupt;
-use crate::run::{ExecutionArguments, RunContext, key_and_value, shown, write_scenario};
+use crate::run::{ExecutionArguments, RunContext, key_and_value, shown};
 
 /// How a run makes checkpoints.
 #[derive(Debug, Args)]
@@ -75,7 +75,7 @@ pub(crate) fn begin(
     let checkpoints = Checkpoints::create(path, overwrite)?;
     let begun = || -> Result<_, Failure> {
         let directory = ResultsDir::with_checkpoints(&checkpoints, overwrite)?;
-        write_scenario(scenario, &directory)?;
+        store_scenario(scenario, &directory)?;
         directory.remove_leftovers();
         let inputs = inputs_in(&checkpoints.working_path())?;
         Ok((directory, inputs))
@@ -332,7 +332,7 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     let mut directory = ResultsDir::create(&arguments.out, overwrite)?;
     directory.begin_with(&from.files, &results)?;
     check_past(&before, &plan, from.time)?;
-    write_scenario(&scenario, &directory)?;
+    store_scenario(&scenario, &directory)?;
     directory.remove_leftovers();
     if !arguments.quiet {
         stderr_line!("branching at {}", shown_time(from.time));

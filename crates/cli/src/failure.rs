@@ -9,6 +9,7 @@ use rocelab_results::ResultsError;
 use rocelab_sim::explain::ExplainError;
 use rocelab_sim::ranks::Blame;
 use rocelab_sim::{RunError, ScenarioError};
+use rocelab_sweep::SweepError;
 
 use crate::exit::Exit;
 
@@ -25,6 +26,8 @@ pub(crate) enum Failure {
     Explain(ExplainError),
     /// Results could not be read or written.
     Results(ResultsError),
+    /// The program has a defect.
+    Defect(String),
     /// The operating system reported an error.
     Machine {
         /// The file or folder.
@@ -55,6 +58,7 @@ impl Failure {
             Self::Explain(error) if error.is_defect() => Blame::Program,
             Self::Explain(_) => Blame::Input,
             Self::Results(error) => error.kind().into(),
+            Self::Defect(_) => Blame::Program,
             Self::Machine { .. } => Blame::Machine,
         }
     }
@@ -76,6 +80,9 @@ impl fmt::Display for Failure {
             Self::Run(error) => error.fmt(f),
             Self::Explain(error) => error.fmt(f),
             Self::Results(error) => error.fmt(f),
+            Self::Defect(message) => {
+                write!(f, "this is a defect of rocelab ({message}); please report it with the scenario")
+            }
             Self::Machine { path, error } => write!(f, "{}: {error}", path.display()),
         }
     }
@@ -84,6 +91,19 @@ impl fmt::Display for Failure {
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
         Self::Scenario(error)
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Scenario(error) => Self::Scenario(error),
+            SweepError::Run(error) => Self::Run(error),
+            SweepError::Results(error) => Self::Results(error),
+            SweepError::Machine { path, error } => Self::Machine { path, error },
+            SweepError::Others { .. } => Self::Input(error.to_string()),
+            SweepError::Defect { message } => Self::Defect(message),
+        }
     }
 }
 

@@ -3,9 +3,8 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use rocelab_results::is_name_of_results;
 use rocelab_sim::Scenario;
 
 use crate::failure::Failure;
@@ -107,13 +106,6 @@ impl Input<'_> {
             None => Failure::Input(format!("{}: {problem}; {fix}", self.path.display())),
         }
     }
-}
-
-/// Whether a file that a scenario names is copied into the results. Files above its folder are not,
-/// nor files whose name the results use themselves.
-pub(crate) fn is_copied(file: &Path) -> bool {
-    let below = file.components().all(|part| matches!(part, Component::Normal(_)));
-    below && !is_name_of_results(file)
 }
 
 /// All files below a folder.

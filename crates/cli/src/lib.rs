@@ -33,6 +33,7 @@ mod report;
 mod resources;
 mod run;
 mod schema;
+mod sweep;
 mod topo;
 mod verdict;
 
@@ -58,6 +59,8 @@ struct Arguments {
 enum Command {
     /// Run a scenario and write a results directory.
     Run(run::RunArguments),
+    /// Run a scenario with many values, on all cores.
+    Sweep(sweep::SweepArguments),
     /// Go on with a run that was broken off, from its last checkpoint.
     Resume(checkpoint::ResumeArguments),
     /// Go on from a checkpoint with other settings: what if?
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
 fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Sweep(arguments) => sweep::execute(&arguments),
         Command::Resume(arguments) => checkpoint::resume(&arguments),
         Command::Branch(arguments) => checkpoint::branch(&arguments),
         Command::Check(arguments) => check::execute(&arguments),

@@ -39,12 +39,7 @@ const STEPS: u64 = 1000;
 impl Bar {
     /// A bar, hidden if `quiet` or if standard error is not a terminal.
     pub(crate) fn new(quiet: bool) -> Self {
-        let visible = !quiet && std::io::stderr().is_terminal();
-        let target =
-            if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(Some(STEPS), target);
-        let style = ProgressStyle::with_template("{bar:30} {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let bar = bar(quiet, STEPS, "{bar:30} {msg}");
         Self { bar, started: Stopwatch::start() }
     }
 
@@ -71,6 +66,16 @@ impl Bar {
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// A bar of so many steps that looks like this, hidden if `quiet` or if standard error is not a terminal.
+pub(crate) fn bar(quiet: bool, steps: u64, template: &str) -> ProgressBar {
+    let visible = !quiet && std::io::stderr().is_terminal();
+    let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(Some(steps), target);
+    let style = ProgressStyle::with_template(template);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
 }
 
 /// Shows the name and duration of work whose progress cannot be measured; shows nothing if standard

@@ -13,13 +13,13 @@ use std::sync::Arc;
 use clap::{Parser, Subcommand};
 use rocelab_results::{Checkpoints, ResultsDir, RunInfo};
 use rocelab_sim::ranks::{Blame, Communicator, Ranks};
-use rocelab_sim::{Plan, Planning, RunError, Scenario};
+use rocelab_sim::{Plan, Planning, RunError, Scenario, store_scenario};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::resources;
-use crate::run::{RunArguments, RunContext, ToRun, check_all, load_all, run_all, write_scenario};
+use crate::run::{RunArguments, RunContext, ToRun, check_all, load_all, run_all};
 
 /// RoCE Lab over the ranks of MPI: one run on several machines, with the same results.
 ///
@@ -108,7 +108,7 @@ fn lead_one(
     let path = arguments.directory_for(&plan);
     Checkpoints::clear_way(&path, arguments.overwrite())?;
     let directory = ResultsDir::create(path, arguments.overwrite())?;
-    write_scenario(scenario, &directory)?;
+    store_scenario(scenario, &directory)?;
     directory.remove_leftovers();
     let partitions = partitions(arguments, ranks);
     let before = cost();

@@ -18,6 +18,21 @@ pub(crate) fn used() -> (f64, u64) {
     (0.0, 0)
 }
 
+/// CPU seconds (user and system) of this thread so far; zero if the operating system does not provide them.
+pub(crate) fn used_by_thread() -> f64 {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::resource::{UsageWho, getrusage};
+        use nix::sys::time::TimeValLike;
+
+        let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else { return 0.0 };
+        let cpu = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+        cpu as f64 * 1e-6
+    }
+    #[cfg(not(target_os = "linux"))]
+    0.0
+}
+
 /// The largest resident memory since this program was loaded, in bytes, on Linux. The value of
 /// `getrusage` is not used, because it includes a program that was loaded earlier in the same
 /// process, for example `cargo`.

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, SCENARIO_TOML};
+use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo};
 use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
-use rocelab_sim::{Execution, Observer, Outcome, Plan, Planning, RunError, Scenario};
+use rocelab_sim::{Execution, Observer, Outcome, Plan, Planning, RunError, Scenario, store_scenario};
 
 use crate::answer;
 use crate::checkpoint::{self, CheckpointArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::inputs::{COPY_OR_OUT, Inputs, is_copied};
+use crate::inputs::{COPY_OR_OUT, Inputs};
 use crate::interrupt::Interrupt;
 use crate::ns3_rdma;
 use crate::progress::{Bar, Stages, Stopwatch};
@@ -374,7 +374,7 @@ fn run_one(
     plan: Plan,
     directory: ResultsDir,
 ) -> Result<Exit, Failure> {
-    write_scenario(scenario, &directory)?;
+    store_scenario(scenario, &directory)?;
     directory.remove_leftovers();
     let (outcome, info, has_stop) =
         context.run(plan, &directory, |plan, directory, execution, observe| {
@@ -450,35 +450,6 @@ fn prove_writable(
     let mut made = VecDeque::new();
     for path in paths {
         made.push_front(ResultsDir::create(path, overwrite)?);
-    }
-    Ok(())
-}
-
-/// Writes the resolved scenario and the files that it reads into the results.
-pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
-    let resolved = scenario.resolved().anchored(|file| !is_copied(file));
-    let resolved =
-        resolved.map_err(|error| Failure::Machine { path: scenario.folder().to_owned(), error })?;
-    let text = resolved
-        .to_toml()
-        .map_err(|error| Failure::Input(format!("the scenario cannot be written out: {error}")))?;
-    directory.write_text(SCENARIO_TOML, &text)?;
-    copy_inputs(scenario, directory.working_path())
-}
-
-/// Copies the files that the scenario names into the results, so that it can be run again from
-/// there.
-fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
-    for file in scenario.input_files().into_iter().filter(|file| is_copied(file)) {
-        let (from, to) = (scenario.folder().join(&file), results.join(&file));
-        let failed = |error| Failure::Machine { path: to.clone(), error };
-        if let Some(folder) = to.parent() {
-            std::fs::create_dir_all(folder).map_err(failed)?;
-        }
-        // A branch already has them, because its results begin as a copy of the original run's.
-        if from != to {
-            std::fs::copy(from, &to).map_err(failed)?;
-        }
     }
     Ok(())
 }

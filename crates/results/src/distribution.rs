@@ -149,6 +149,11 @@ impl Statistics {
     pub const fn has(self, one: Statistic) -> bool {
         self.0 & 1 << one as u8 != 0
     }
+
+    /// The names of those that it has, in their order.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Statistic::ALL.into_iter().filter(move |one| self.has(*one)).map(Statistic::name)
+    }
 }
 
 impl FromIterator<Statistic> for Statistics {
@@ -159,8 +164,7 @@ impl FromIterator<Statistic> for Statistics {
 
 impl Serialize for Statistics {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let all = Statistic::ALL.into_iter().filter(|one| self.has(*one));
-        serializer.collect_seq(all.map(Statistic::name))
+        serializer.collect_seq(self.names())
     }
 }
 

@@ -70,6 +70,8 @@
 mod algorithms;
 mod checkpoints;
 mod column;
+#[cfg(feature = "parquet")]
+mod combined;
 mod declaration;
 mod delivery_log;
 mod directory;
@@ -104,6 +106,7 @@ mod record_reader;
 mod record_types;
 mod record_writer;
 mod run_info;
+mod run_record;
 mod sample_intervals;
 mod samples;
 mod series;
@@ -121,6 +124,8 @@ mod words;
 pub use algorithms::AlgorithmChoice;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
 pub use column::{Column, Content, Value};
+#[cfg(feature = "parquet")]
+pub use combined::{CombinedWriter, KeyColumn, KeyValues};
 pub use delivery_log::DeliveryLog;
 pub use directory::{ResultsDir, clear_leftovers};
 pub use distribution::{Distribution, Missing, Statistic, Statistics};
@@ -151,6 +156,7 @@ pub use record_reader::RecordReader;
 pub use record_types::{RECORD_TYPES, RecordType};
 pub use record_writer::{FlowWriter, RecordWriter};
 pub use run_info::{Machine, RunInfo};
+pub use run_record::RunRecord;
 pub use samples::{
     FlowSample, IngressSample, MarkSample, MemorySample, RateSample, UtilisationSample,
 };

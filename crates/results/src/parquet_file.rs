@@ -18,7 +18,7 @@ use crate::table::{Array, Table, Values};
 use crate::{Column, Record, ResultsError};
 
 /// Number of rows that are in memory at once.
-const ROW_GROUP: usize = 128 * 1_024;
+pub(crate) const ROW_GROUP: usize = 128 * 1_024;
 
 /// Writes the records of `csv` into `parquet`: the same columns in the same order, compressed with
 /// Snappy.
@@ -46,12 +46,12 @@ pub(crate) fn convert<R: Record>(csv: &Path, parquet: &Path) -> Result<(), Resul
     Ok(())
 }
 
-fn encode_error(path: &Path, error: ParquetError) -> ResultsError {
+pub(crate) fn encode_error(path: &Path, error: ParquetError) -> ResultsError {
     ResultsError::Encode { path: path.to_owned(), reason: error.to_string() }
 }
 
 /// No date and no library version is written, so that equal records give equal bytes.
-fn properties() -> WriterProperties {
+pub(crate) fn properties() -> WriterProperties {
     WriterProperties::builder()
         .set_created_by("rocelab".to_owned())
         .set_compression(Compression::SNAPPY)
@@ -64,7 +64,7 @@ fn schema(name: &str, columns: &[Column]) -> ParquetResult<TypePtr> {
     Ok(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?))
 }
 
-fn field(column: &Column) -> ParquetResult<TypePtr> {
+pub(crate) fn field(column: &Column) -> ParquetResult<TypePtr> {
     let (physical, logical) = match column.content {
         Content::Integer => (PhysicalType::INT64, None),
         Content::Ratio => (PhysicalType::DOUBLE, None),
@@ -90,7 +90,7 @@ fn write_group(mut group: SerializedRowGroupWriter<'_, File>, table: &Table) -> 
     Ok(())
 }
 
-fn write_column(
+pub(crate) fn write_column(
     writer: &mut ColumnWriter<'_>,
     column: &Column,
     array: &Array,

@@ -40,6 +40,9 @@ pub struct RunInfo {
     pub ranks: Option<u32>,
     /// The machine on which it ran.
     pub machine: Machine,
+    /// The name of that machine, for a point of a sweep, whose points may run on many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
 }
 
 /// A machine, without its name, which might be private.
@@ -71,6 +74,7 @@ impl Default for RunInfo {
             partitions: 1,
             ranks: None,
             machine: Machine::default(),
+            host: None,
         }
     }
 }

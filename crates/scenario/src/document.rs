@@ -148,6 +148,13 @@ impl Document {
         }
     }
 
+    /// The text at `span`, as it is written.
+    pub fn text_at(&self, span: Range<usize>) -> String {
+        let (_, text, base) = self.source(span.start);
+        let range = span.start.saturating_sub(base)..span.end.saturating_sub(base);
+        text.get(range).unwrap_or_default().to_owned()
+    }
+
     /// Whether `span` is the value of an override, and not its key.
     pub fn is_set_value(&self, span: &Range<usize>) -> bool {
         self.overrides.iter().any(|item| item.value_span().contains(&span.start))

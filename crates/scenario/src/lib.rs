@@ -40,6 +40,7 @@ mod server;
 mod short;
 mod slow_receiver;
 mod subnet;
+mod sweep_schema;
 mod suggestion;
 mod transport;
 mod verb;
@@ -282,6 +283,9 @@ impl Scenario {
     pub fn json_schema() -> serde_json::Value {
         let mut schema = schemars::schema_for!(Self);
         schema.insert("title".into(), "RoCE Lab scenario".into());
+        if let Some(properties) = schema.get_mut("properties").and_then(|all| all.as_object_mut()) {
+            properties.insert("sweep".to_owned(), sweep_schema::sweep_schema());
+        }
         schema.to_value()
     }
 

@@ -3,13 +3,23 @@
 use std::ops::Range;
 
 use serde_path_to_error::Path as KeyPath;
+use toml::de::DeValue;
 
 use super::error::split_help;
 use super::{Document, Fault, Scenario, ScenarioError, known_names};
 
 /// Reads the scenario that `document` holds.
 pub(super) fn read(document: Document) -> Result<Scenario, ScenarioError> {
-    let root = document.root()?;
+    let mut root = document.root()?;
+    // What a sweep does with a scenario is no part of it.
+    let sweep = root.get_mut().remove("sweep");
+    let names_scenario = |sweep: toml::Spanned<DeValue<'_>>| {
+        sweep.get_ref().as_table().is_some_and(|sweep| sweep.contains_key("scenario"))
+    };
+    if sweep.is_some_and(names_scenario) {
+        let fault = Fault::at("sweep.scenario", "this is the plan of a sweep, and no scenario");
+        return Err(document.report(fault.help("run it by `rocelab sweep`")));
+    }
     let outcome: Result<Scenario, _> =
         serde_path_to_error::deserialize(toml::Deserializer::from(root));
     match outcome {

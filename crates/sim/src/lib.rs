@@ -54,7 +54,7 @@ pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
 pub use output::{
     Before, Observer, Outcome, RunError, branch, fits, follow, lead, resume, run, run_in_parts,
-    run_with_checkpoints,
+    run_with_checkpoints, store_scenario,
 };
 pub use plan::{
     CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,

@@ -36,6 +36,16 @@ pub enum ParseError {
         /// A valid text.
         example: &'static str,
     },
+    /// The unit is one of this quantity, written in another way.
+    #[error("`{unit}` is no unit of {quantity}: write `{meant}`")]
+    MistypedUnit {
+        /// The unit in the text.
+        unit: String,
+        /// The expected quantity.
+        quantity: &'static str,
+        /// The text with the unit that is meant.
+        meant: String,
+    },
     /// The part before the unit is not a decimal number.
     #[error(
         "`{text}` does not start with a decimal number: write a {quantity} such as `{example}`"
@@ -101,14 +111,26 @@ impl Grammar {
             return Err(self.missing_unit(text));
         }
         let Some(unit) = self.units.iter().find(|u| u.names.contains(&unit)) else {
-            return Err(ParseError::UnknownUnit {
-                unit: unit.into(),
-                quantity: self.quantity,
-                units: self.units.iter().map(|u| u.names[0]).collect::<Vec<_>>().join(", "),
-                example: self.example,
-            });
+            return Err(self.unknown_unit(number, unit));
         };
         self.scaled(text, number, unit.scale)
+    }
+
+    /// The error of a number with a unit that is none, such as `100gbps` or `100G`.
+    fn unknown_unit(&self, number: &str, unit: &str) -> ParseError {
+        let names = || self.units.iter().flat_map(|unit| unit.names).copied();
+        let in_other_case = names().find(|name| name.eq_ignore_ascii_case(unit));
+        let begins = |name: &str| name.len() > unit.len() && name.starts_with(unit);
+        let (quantity, unit) = (self.quantity, unit.to_owned());
+        match in_other_case.or_else(|| names().find(|&name| begins(name))) {
+            Some(name) => ParseError::MistypedUnit { unit, quantity, meant: format!("{number}{name}") },
+            None => ParseError::UnknownUnit {
+                unit,
+                quantity,
+                units: self.units.iter().map(|u| u.names[0]).collect::<Vec<_>>().join(", "),
+                example: self.example,
+            },
+        }
     }
 
     /// The error of a number without a unit.
@@ -192,6 +214,9 @@ mod tests {
         let message = |text: &str| text.parse::<Bandwidth>().unwrap_err().to_string();
         assert!(message("100").contains("write a bandwidth such as `100Gbps`"));
         assert!(message("100GB").contains("`GB` is no unit of bandwidth"));
+        assert!(message("100G").ends_with("`G` is no unit of bandwidth: write `100Gbps`"));
+        assert!(message("2.5gbps").ends_with("write `2.5Gbps`"));
+        assert!("20kb".parse::<Bytes>().unwrap_err().to_string().ends_with("write `20KB`"));
         assert!(message("fast").contains("does not start with a decimal number"));
         assert!(message("").contains("does not start with a decimal number"));
         assert!(message("1.2.3Gbps").contains("decimal number"));

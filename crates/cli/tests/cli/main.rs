@@ -30,6 +30,7 @@ mod results;
 mod run;
 mod scenario_headers;
 mod schema;
+mod sweep;
 #[cfg(unix)]
 mod terminal;
 mod topo;

@@ -7,10 +7,10 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use crate::program::repository;
 
 /// For each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     (
         "rocelab",
-        &["capture", "fabric", "ns3-rdma", "report", "results", "sim", "transport", "units"],
+        &["capture", "fabric", "ns3-rdma", "report", "results", "sim", "sweep", "transport", "units"],
     ),
     ("rocelab-capture", &["units", "wire"]),
     ("rocelab-engine", &["state", "units"]),
@@ -34,6 +34,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
         ],
     ),
     ("rocelab-state", &[]),
+    ("rocelab-sweep", &["engine", "results", "scenario", "sim"]),
     ("rocelab-transport", &["state", "units", "wire"]),
     ("rocelab-units", &[]),
     ("rocelab-wire", &[]),

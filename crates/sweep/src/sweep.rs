@@ -1,0 +1,105 @@
+//! A sweep: a scenario, and its points.
+
+use std::path::{Path, PathBuf};
+
+use rocelab_scenario::{Document, Fault, Scenario, ScenarioError, reference};
+
+use crate::axis::combinations;
+use crate::reading::Reading;
+use crate::{Point, Setting};
+
+/// The most points that a sweep may have.
+pub const MAX_POINTS: usize = 1_000_000;
+
+/// A scenario that is run with different values.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    file: PathBuf,
+    scenario: PathBuf,
+    /// What is set for all points, before the settings of each.
+    overrides: Vec<(String, String)>,
+    keys: Vec<String>,
+    points: Vec<Point>,
+}
+
+impl Sweep {
+    /// Reads the `[sweep]` in the file at `path`, which is a scenario or names one (`sweep.scenario`). Keys of
+    /// `overrides` that begin with `sweep.` change the sweep, all others the scenario of each point.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no TOML, has no `[sweep]`, or one with keys or values that cannot be. Scenarios
+    /// of points are read when they run: see [`Sweep::load_point`].
+    pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ScenarioError::unreadable(path, &error))?;
+        Self::parse(&text, path, overrides)
+    }
+
+    /// Like [`Sweep::load`], of `text` that stands (or could stand) in the file at `path`.
+    ///
+    /// # Errors
+    /// As [`Sweep::load`].
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        let (of_sweep, overrides): (Vec<_>, Vec<_>) =
+            overrides.iter().cloned().partition(|(key, _)| key.starts_with("sweep."));
+        let document = Document::new(path, text, &of_sweep);
+        let root = document.root()?;
+        let reading = Reading::of(&document, root.get_ref())?;
+        let scenario = match reading.scenario()? {
+            Some(file) => document.folder().join(file),
+            None => path.to_owned(),
+        };
+        let (axes, keys) = (reading.axes()?, reading.keys()?);
+        let count = axes.iter().try_fold(1usize, |all, axis| all.checked_mul(axis.len()));
+        if count.is_none_or(|count| count > MAX_POINTS) {
+            let fault = Fault::at("sweep", format!("there would be more than {MAX_POINTS} points"));
+            return Err(document.report(fault.help("give fewer values, or fewer keys")));
+        }
+        let points = combinations(&axes);
+        Ok(Self { file: path.to_owned(), scenario, overrides, keys, points })
+    }
+
+    /// The file that it was read from.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The file of the scenario.
+    pub fn scenario(&self) -> &Path {
+        &self.scenario
+    }
+
+    /// The name of the sweep: its file's, without the ending.
+    pub fn name(&self) -> String {
+        let stem = self.file.file_stem();
+        stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// All keys that points set, in the order of the file; without `seed`.
+    pub fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// The points, in order.
+    pub fn points(&self) -> &[Point] {
+        &self.points
+    }
+
+    /// Reads the scenario with the settings of a point.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn load_point(&self, point: &Point) -> Result<Scenario, ScenarioError> {
+        let overrides = [&self.overrides[..], &point.overrides()].concat();
+        Ok(reference::load(&self.scenario, &overrides)?.scenario)
+    }
+
+    /// Whether a setting is the seed, which has a column in any case.
+    pub(crate) fn is_seed(setting: &Setting) -> bool {
+        setting.key == "seed"
+    }
+}

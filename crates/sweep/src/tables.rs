@@ -1,0 +1,95 @@
+//! The results of all points, in two tables.
+
+use std::fs;
+use std::path::Path;
+
+use rocelab_results::{
+    CombinedWriter, FlowRecord, KeyColumn, KeyValues, Record, Results, RunRecord,
+};
+
+use crate::{Points, SettingValue, Sweep, SweepError};
+
+/// Writes `flows.parquet` and `runs.parquet` of the points `done`, in their order, into the folder of the sweep. The
+/// first columns are the number of the point, each swept key, `seed`, and the version and the digest of the run. The tables do not depend on how the points were carried
+/// out.
+///
+/// # Errors
+/// [`SweepError::Results`] if results cannot be read or the tables not be written.
+pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<(), SweepError> {
+    let results = done.iter().map(|&point| Results::open(points.directory(point)));
+    let results = results.collect::<Result<Vec<_>, _>>()?;
+    let keys = key_columns(points.sweep(), done, &results);
+    write::<RunRecord<'_>>(points.folder(), "runs.parquet", &keys, |writer| {
+        for (run, results) in results.iter().enumerate() {
+            writer.add(run, &RunRecord::of(results.summary()))?;
+        }
+        Ok(())
+    })?;
+    write::<FlowRecord<'_>>(points.folder(), "flows.parquet", &keys, |writer| {
+        for (run, results) in results.iter().enumerate() {
+            writer.add_file(run, &results.path().join(FlowRecord::FILE))?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes a table beside its place, and puts it there when it is complete.
+fn write<R: Record>(
+    folder: &Path,
+    name: &str,
+    keys: &[KeyColumn],
+    rows: impl FnOnce(&mut CombinedWriter<'_, R>) -> Result<(), SweepError>,
+) -> Result<(), SweepError> {
+    let (path, partial) = (folder.join(name), folder.join(format!(".{name}.partial")));
+    let mut writer = CombinedWriter::<R>::create(&partial, keys)?;
+    rows(&mut writer)?;
+    writer.finish()?;
+    fs::rename(&partial, &path).map_err(|error| SweepError::Machine { path, error })
+}
+
+/// What tells the runs apart.
+fn key_columns(sweep: &Sweep, done: &[usize], results: &[Results]) -> Vec<KeyColumn> {
+    let column = |name: &str, values| KeyColumn { name: name.to_owned(), values };
+    let text = |of: fn(&Results) -> &str| {
+        KeyValues::Texts(results.iter().map(|one| Some(of(one).to_owned())).collect())
+    };
+    let numbers = done.iter().map(|&point| i64::try_from(point).ok()).collect();
+    let seeds = results.iter().map(|one| i64::try_from(one.summary().seed).ok()).collect();
+    let mut columns = vec![column("point", KeyValues::Integers(numbers))];
+    columns.extend(sweep.keys().iter().map(|key| column(key, values_of(sweep, done, key))));
+    columns.push(column("seed", KeyValues::Integers(seeds)));
+    columns.push(column("version", text(|one| &one.run().version)));
+    columns.push(column("digest", text(|one| &one.summary().digest)));
+    columns
+}
+
+/// The values of a key: numbers if all are.
+fn values_of(sweep: &Sweep, done: &[usize], key: &str) -> KeyValues {
+    let values: Vec<Option<&SettingValue>> = done
+        .iter()
+        .map(|&point| sweep.points()[point].setting(key).map(|setting| &setting.value))
+        .collect();
+    let has = |is: fn(&SettingValue) -> bool| values.iter().flatten().any(|value| is(value));
+    if has(|value| matches!(value, SettingValue::Text(_))) {
+        return KeyValues::Texts(values.iter().map(|value| value.map(SettingValue::to_text)).collect());
+    }
+    if has(|value| matches!(value, SettingValue::Number(_))) {
+        return KeyValues::Numbers(values.iter().map(|value| value.map(number)).collect());
+    }
+    KeyValues::Integers(values.iter().map(|value| value.map(integer)).collect())
+}
+
+fn number(value: &SettingValue) -> f64 {
+    match *value {
+        SettingValue::Integer(value) => value as f64,
+        SettingValue::Number(value) => value,
+        SettingValue::Text(_) => f64::NAN,
+    }
+}
+
+fn integer(value: &SettingValue) -> i64 {
+    match *value {
+        SettingValue::Integer(value) => value,
+        _ => 0,
+    }
+}

@@ -1,0 +1,161 @@
+//! What comes of the points.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use rocelab_results::Overwrite;
+use rocelab_sweep::{Clock, Observed, Points, Status, Sweep, combine, write_points};
+
+use crate::{SMALL, sweep};
+
+/// A clock that stands still.
+struct NoClock;
+
+impl Clock for NoClock {
+    fn wall_s(&self) -> f64 {
+        0.0
+    }
+
+    fn cpu_s(&self) -> f64 {
+        0.0
+    }
+}
+
+const GRID: &str = "[sweep]\nseeds = 2\n[sweep.grid]\n\"workload.incast.senders\" = [1, 2]\n\
+     \"switch.alpha\" = [\"1/4\", \"1\"]\n\"roce.path_mtu\" = [512, 1024]\n";
+
+fn go_on(_: &Observed<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Carries out all points on so many threads, and makes the tables.
+fn carried_out(sweep: &Sweep, folder: &Path, threads: usize) -> Vec<Status> {
+    let points = Points::new(sweep, folder, Overwrite::Refuse);
+    let all: Vec<usize> = (0..sweep.points().len()).collect();
+    let statuses = points.carry_out(&all, threads, &NoClock, &go_on);
+    let done: Vec<usize> = all.into_iter().filter(|&point| matches!(statuses[point], Status::Done)).collect();
+    combine(&points, &done).unwrap();
+    statuses
+}
+
+/// The two tables, as bytes.
+fn tables(folder: &Path) -> [Vec<u8>; 2] {
+    ["flows.parquet", "runs.parquet"].map(|name| fs::read(folder.join(name)).unwrap())
+}
+
+/// The rows of a table, by the names of columns.
+fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let row = |row: parquet::record::Row| {
+        row.get_column_iter().map(|(name, value)| (name.clone(), value.to_string())).collect()
+    };
+    reader.get_row_iter(None).unwrap().map(|found| row(found.unwrap())).collect()
+}
+
+#[test]
+fn rows_say_whose_they_are_in_the_order_of_the_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = sweep(GRID).unwrap();
+    let statuses = carried_out(&sweep, folder.path(), 2);
+    assert!(statuses.iter().all(|status| matches!(status, Status::Done)), "{statuses:?}");
+    let runs = rows(&folder.path().join("runs.parquet"));
+    assert_eq!(runs.len(), 16);
+    for (number, run) in runs.iter().enumerate() {
+        let point = &sweep.points()[number];
+        assert_eq!(run["point"], number.to_string());
+        for key in sweep.keys() {
+            let said = run[key].trim_matches('"').to_owned();
+            assert_eq!(said, point.setting(key).unwrap().value.to_text());
+        }
+        assert_eq!(run["seed"], (number % 2 + 1).to_string());
+        assert_eq!(run["flows"], run["flows_completed"]);
+        assert_eq!(run["flows"], run["workload.incast.senders"]);
+        assert_eq!(run["version"].trim_matches('"'), env!("CARGO_PKG_VERSION"));
+        let (mtu, flows) = (&run["roce.path_mtu"], &run["flows"]);
+        // The digest is that of the run alone.
+        let same = runs.iter().filter(|other| other["digest"] == run["digest"]);
+        assert!(same.into_iter().all(|other| (&other["roce.path_mtu"], &other["flows"]) == (mtu, flows)));
+    }
+    let flows = rows(&folder.path().join("flows.parquet"));
+    assert_eq!(flows.len(), 8 + 16);
+    let numbers: Vec<usize> = flows.iter().map(|flow| flow["point"].parse().unwrap()).collect();
+    assert!(numbers.is_sorted());
+    for flow in &flows {
+        let packets = 10_000_u64.div_ceil(flow["roce.path_mtu"].parse().unwrap());
+        assert_eq!(flow["packets"], packets.to_string());
+        assert_eq!(flow["digest"], runs[flow["point"].parse::<usize>().unwrap()]["digest"]);
+    }
+}
+
+#[test]
+fn tables_are_the_same_however_points_are_carried_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = sweep(GRID).unwrap();
+    let (one, two, broken, single) = (
+        folder.path().join("one"),
+        folder.path().join("two"),
+        folder.path().join("broken"),
+        folder.path().join("single"),
+    );
+    carried_out(&sweep, &one, 1);
+    carried_out(&sweep, &two, 3);
+    assert_eq!(tables(&one), tables(&two));
+
+    // Broken off after three points, and gone on with.
+    let points = Points::new(&sweep, &broken, Overwrite::Refuse);
+    let all: Vec<usize> = (0..16).collect();
+    let ended = AtomicUsize::new(0);
+    let three = |observed: &Observed<'_>| match observed {
+        Observed::Ended { .. } if ended.fetch_add(1, Ordering::Relaxed) == 2 => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let statuses = points.carry_out(&all, 1, &NoClock, &three);
+    assert_eq!(statuses.iter().filter(|status| matches!(status, Status::Done)).count(), 3);
+    write_points(&points, &statuses).unwrap();
+    let written = fs::metadata(points.directory(0)).unwrap().modified().unwrap();
+    carried_out(&sweep, &broken, 2);
+    assert_eq!(fs::metadata(points.directory(0)).unwrap().modified().unwrap(), written);
+    assert_eq!(tables(&one), tables(&broken));
+
+    // Each point by itself, the last first.
+    let points = Points::new(&sweep, &single, Overwrite::Refuse);
+    for point in (0..16).rev() {
+        points.carry_out(&[point], 1, &NoClock, &go_on);
+    }
+    assert!(all.iter().all(|&point| points.is_done(point).unwrap()));
+    combine(&points, &all).unwrap();
+    assert_eq!(tables(&one), tables(&single));
+}
+
+#[test]
+fn a_point_that_fails_leaves_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[sweep.grid]\n\"workload.incast.senders\" = [1, 9, 2]\n";
+    let statuses = carried_out(&sweep(text).unwrap(), folder.path(), 2);
+    assert!(matches!(&statuses[..], [Status::Done, Status::Failed(_), Status::Done]), "{statuses:?}");
+    let runs = rows(&folder.path().join("runs.parquet"));
+    let senders: Vec<_> = runs.iter().map(|run| run["workload.incast.senders"].as_str()).collect();
+    assert_eq!(senders, ["1", "2"]);
+    assert_eq!(runs[1]["point"], "2");
+}
+
+#[test]
+fn results_of_other_settings_are_not_taken_for_a_point_s() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |senders: &str| sweep(&format!("[sweep.grid]\n\"workload.incast.senders\" = [{senders}]\n")).unwrap();
+    carried_out(&of("1"), folder.path(), 1);
+    let other = of("2");
+    let points = Points::new(&other, folder.path(), Overwrite::Refuse);
+    let statuses = points.carry_out(&[0], 1, &NoClock, &go_on);
+    let [Status::Failed(error)] = &statuses[..] else { panic!("{statuses:?}") };
+    assert!(error.to_string().contains("--force"), "{error}");
+    let points = Points::new(&other, folder.path(), Overwrite::Replace);
+    assert!(matches!(points.carry_out(&[0], 1, &NoClock, &go_on)[..], [Status::Done]));
+    assert!(points.is_done(0).unwrap());
+    assert!(SMALL.contains("senders = 2"));
+}
