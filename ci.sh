@@ -67,9 +67,15 @@ documentation() {
     RUSTDOCFLAGS="-D warnings" cargo doc $(packages) --no-deps
 }
 
-# Unit, integration and documentation tests; those of `mpi` start ranks.
+# Unit, integration and documentation tests; those of `mpi` start ranks. Where there is cargo-nextest, tests of
+# several programs run at once; without it, one program after the other, which takes some minutes longer.
 tests() {
-    cargo test $(packages)
+    if cargo nextest --version > /dev/null 2>&1; then
+        cargo nextest run --cargo-profile test $(packages)
+        cargo test --doc $(packages)
+    else
+        cargo test $(packages)
+    fi
 }
 
 # Random scenarios of combined features for a minute. The profile of the tests is optimised, and checks for

@@ -81,7 +81,10 @@ impl fmt::Display for Failure {
             Self::Explain(error) => error.fmt(f),
             Self::Results(error) => error.fmt(f),
             Self::Defect(message) => {
-                write!(f, "this is a defect of rocelab ({message}); please report it with the scenario")
+                write!(
+                    f,
+                    "this is a defect of rocelab ({message}); please report it with the scenario"
+                )
             }
             Self::Machine { path, error } => write!(f, "{}: {error}", path.display()),
         }

@@ -10,7 +10,9 @@ use clap::Args;
 use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo};
 use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
-use rocelab_sim::{Execution, Observer, Outcome, Plan, Planning, RunError, Scenario, store_scenario};
+use rocelab_sim::{
+    Execution, Observer, Outcome, Plan, Planning, RunError, Scenario, store_scenario,
+};
 
 use crate::answer;
 use crate::checkpoint::{self, CheckpointArguments};

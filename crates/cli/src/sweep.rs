@@ -84,7 +84,8 @@ pub(crate) fn execute(arguments: &SweepArguments) -> Result<Exit, Failure> {
     }
     let unreadable = check_scenarios(&sweep)?;
     let folder = arguments.out.clone();
-    let folder = folder.unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", sweep.name())));
+    let folder =
+        folder.unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", sweep.name())));
     if let Some(program) = arguments.emit {
         return emit(arguments, &sweep, &folder, program.into());
     }
@@ -135,7 +136,12 @@ fn list(sweep: &Sweep) -> Result<Exit, Failure> {
 }
 
 /// Prints a script.
-fn emit(arguments: &SweepArguments, sweep: &Sweep, folder: &Path, batch: Batch) -> Result<Exit, Failure> {
+fn emit(
+    arguments: &SweepArguments,
+    sweep: &Sweep,
+    folder: &Path,
+    batch: Batch,
+) -> Result<Exit, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::Machine { path: PathBuf::from("rocelab"), error })?;
     let full = |path: &Path| {
@@ -175,9 +181,16 @@ fn found(points: &Points<'_>, point: usize) -> Status {
 }
 
 /// Carries out all points, and makes the tables.
-fn carry_out_all(arguments: &SweepArguments, points: &Points<'_>, unreadable: usize) -> Result<Exit, Failure> {
+fn carry_out_all(
+    arguments: &SweepArguments,
+    points: &Points<'_>,
+    unreadable: usize,
+) -> Result<Exit, Failure> {
     if unreadable > 0 && !arguments.quiet {
-        stderr_line!("warning: the scenario cannot be read with the settings of {}", counted(unreadable));
+        stderr_line!(
+            "warning: the scenario cannot be read with the settings of {}",
+            counted(unreadable)
+        );
     }
     let all: Vec<usize> = (0..points.sweep().points().len()).collect();
     let statuses = carry_out(arguments, points, &all);
@@ -185,7 +198,11 @@ fn carry_out_all(arguments: &SweepArguments, points: &Points<'_>, unreadable: us
 }
 
 /// Carries out single points.
-fn carry_out_some(arguments: &SweepArguments, points: &Points<'_>, some: &[usize]) -> Result<Exit, Failure> {
+fn carry_out_some(
+    arguments: &SweepArguments,
+    points: &Points<'_>,
+    some: &[usize],
+) -> Result<Exit, Failure> {
     let statuses = carry_out(arguments, points, some);
     let mut exit = Exit::Done;
     for (&point, status) in some.iter().zip(statuses) {
@@ -207,7 +224,8 @@ fn named(points: &Points<'_>, point: usize, error: SweepError) -> Failure {
 fn carry_out(arguments: &SweepArguments, points: &Points<'_>, numbers: &[usize]) -> Vec<Status> {
     let interrupt = Interrupt::listen();
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = arguments.threads.map_or_else(cores, |threads| usize::try_from(threads).unwrap_or(1));
+    let threads =
+        arguments.threads.map_or_else(cores, |threads| usize::try_from(threads).unwrap_or(1));
     let bar = bar(arguments.quiet, numbers.len() as u64, "{bar:30} {pos}/{len} points  {eta} left");
     let observe = |observed: &Observed<'_>| {
         if let Observed::Ended { .. } = observed {
@@ -221,7 +239,11 @@ fn carry_out(arguments: &SweepArguments, points: &Points<'_>, numbers: &[usize])
 }
 
 /// Makes the tables of those points that are done, unless the user broke them off; says what failed.
-fn put_together(arguments: &SweepArguments, points: &Points<'_>, statuses: Vec<Status>) -> Result<Exit, Failure> {
+fn put_together(
+    arguments: &SweepArguments,
+    points: &Points<'_>,
+    statuses: Vec<Status>,
+) -> Result<Exit, Failure> {
     let is_done = |status: &Status| matches!(status, Status::Done);
     let done: Vec<usize> = (0..statuses.len()).filter(|&point| is_done(&statuses[point])).collect();
     let open = statuses.iter().filter(|status| matches!(status, Status::Open)).count();

@@ -206,7 +206,8 @@ impl ResultsError {
         move |source| Self::Read { path, source }
     }
 
-    pub(crate) fn write_csv(path: &Path, error: csv::Error) -> Self {
+    /// A CSV file that could not be written.
+    pub fn write_csv(path: &Path, error: csv::Error) -> Self {
         let path = path.to_owned();
         let reason = error.to_string();
         match error.into_kind() {

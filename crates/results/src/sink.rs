@@ -78,6 +78,7 @@ impl<'a> Sink<'a> {
 
 /// Takes the records of one type.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a run has some ten of them")]
 pub enum RecordSink<'a, R> {
     /// Into a CSV file.
     File(RecordWriter<R>),

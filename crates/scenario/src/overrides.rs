@@ -69,7 +69,10 @@ fn set<'i>(root: &mut DeTable<'i>, item: &'i Override) -> Result<(), Fault> {
     let refused = |message: String| Fault::at(item.key(), message).value(item.value()).help(HELP);
     let has_gap = item.key().split('.').any(|part| part.trim().is_empty());
     if has_gap {
-        return Err(refused(format!("`{}` is no key: a name is missing between its dots", item.key())));
+        return Err(refused(format!(
+            "`{}` is no key: a name is missing between its dots",
+            item.key()
+        )));
     }
     let value = override_value(item);
     let mut segments = segments_in(root, item.key());

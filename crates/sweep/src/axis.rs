@@ -16,7 +16,8 @@ impl Axis {
 /// All combinations of alternatives; the last axis changes first.
 pub(crate) fn combinations(axes: &[Axis]) -> Vec<Point> {
     axes.iter().fold(vec![Point::default()], |points, Axis(alternatives)| {
-        let of_one = |point: &Point| alternatives.iter().map(|one| point.with(one)).collect::<Vec<_>>();
+        let of_one =
+            |point: &Point| alternatives.iter().map(|one| point.with(one)).collect::<Vec<_>>();
         points.iter().flat_map(of_one).collect()
     })
 }

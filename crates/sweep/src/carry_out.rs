@@ -89,10 +89,15 @@ impl<'s> Points<'s> {
         clock: &dyn Clock,
         observe: &(dyn Fn(&Observed<'_>) -> ControlFlow<()> + Sync),
     ) -> Vec<Status> {
+        // Points at once would find each other's new folders in their way. An error shows where one writes.
+        let _ = std::fs::create_dir_all(self.folder.join("points"));
         let next = AtomicUsize::new(0);
-        let statuses: Vec<Mutex<Status>> = numbers.iter().map(|_| Mutex::new(Status::Open)).collect();
+        let statuses: Vec<Mutex<Status>> =
+            numbers.iter().map(|_| Mutex::new(Status::Open)).collect();
         let work = || {
-            while let Some((&point, status)) = at(numbers, &statuses, next.fetch_add(1, Ordering::Relaxed)) {
+            while let Some((&point, status)) =
+                at(numbers, &statuses, next.fetch_add(1, Ordering::Relaxed))
+            {
                 let ended = self.carry_out_one(point, clock, observe);
                 let goes_on = observe(&Observed::Ended { point, status: &ended });
                 let is_open = matches!(ended, Status::Open);
@@ -109,7 +114,10 @@ impl<'s> Points<'s> {
             }
             work();
         });
-        statuses.into_iter().map(|status| status.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner())).collect()
+        statuses
+            .into_iter()
+            .map(|status| status.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()))
+            .collect()
     }
 
     /// Carries out a point, if it has no results yet.
@@ -126,7 +134,8 @@ impl<'s> Points<'s> {
             Ok(Err(error)) => Status::Failed(error),
             Err(panic) => {
                 let message = panic.downcast_ref::<String>().cloned();
-                let message = message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+                let message =
+                    message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
                 Status::Failed(SweepError::Defect { message: message.unwrap_or_default() })
             }
         }
@@ -186,7 +195,10 @@ impl<'s> Points<'s> {
         directory.write_text(SETTINGS, &settings)?;
         let (wall, cpu) = (clock.wall_s(), clock.cpu_s());
         let execution = Execution::SEQUENTIAL;
-        let outcome = rocelab_sim::run(Arc::new(plan), (&directory).into(), execution, &mut |_| observe(&Observed::Running))?;
+        let outcome =
+            rocelab_sim::run(Arc::new(plan), (&directory).into(), execution, &mut |_| {
+                observe(&Observed::Running)
+            })?;
         if outcome.ending == Ending::Interrupted {
             return Ok(false);
         }

@@ -75,9 +75,10 @@ mod tests {
     #[test]
     fn what_is_drawn_is_within_its_range() {
         let mut random = RngStream::new(1, "test");
-        for (is_whole, is_logarithmic) in [(true, true), (true, false), (false, true), (false, false)] {
-            let range =
-                Range { from: 2.0, to: 5.0, unit: String::new(), is_whole, is_logarithmic };
+        for (is_whole, is_logarithmic) in
+            [(true, true), (true, false), (false, true), (false, false)]
+        {
+            let range = Range { from: 2.0, to: 5.0, unit: String::new(), is_whole, is_logarithmic };
             let drawn: Vec<_> = (0..1000).map(|_| range.draw(&mut random)).collect();
             assert!(drawn.iter().all(|&value| (2.0..=5.0).contains(&value)));
             assert!(!is_whole || drawn.iter().all(|value| value.fract() == 0.0));

@@ -8,9 +8,9 @@
 
 mod axis;
 mod batch;
+mod carry_out;
 mod drawn;
 mod error;
-mod carry_out;
 mod point;
 mod points_file;
 mod reading;

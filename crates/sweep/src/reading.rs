@@ -48,7 +48,12 @@ impl<'d> Reading<'d> {
             if !KEYS.contains(&entry.key.as_str()) {
                 let message = format!("there is no key `{}`", entry.key);
                 let help = known_names(&entry.key, &KEYS);
-                return Err(reading.error(&format!("sweep.{}", entry.key), entry.span, message, help));
+                return Err(reading.error(
+                    &format!("sweep.{}", entry.key),
+                    entry.span,
+                    message,
+                    help,
+                ));
             }
         }
         let other = sorted(root).into_iter().find(|entry| entry.key != "sweep");
@@ -60,12 +65,29 @@ impl<'d> Reading<'d> {
         Ok(reading)
     }
 
-    /// The scenario's file, if it is another one.
-    pub(crate) fn scenario(&self) -> Result<Option<PathBuf>> {
+    /// The scenario's file and its text, if it is another one.
+    pub(crate) fn scenario(&self) -> Result<Option<(PathBuf, String)>> {
         let Some(item) = self.sweep.get("scenario") else { return Ok(None) };
         match item.get_ref() {
-            DeValue::String(file) => Ok(Some(PathBuf::from(file.as_ref()))),
-            _ => Err(self.wrong("sweep.scenario", item, "the path of a scenario file belongs here", "write it in quotes")),
+            DeValue::String(file) => {
+                let file = self.document.folder().join(file.as_ref());
+                let text = std::fs::read_to_string(&file).map_err(|error| {
+                    let message = format!("{} cannot be read: {error}", file.display());
+                    self.wrong(
+                        "sweep.scenario",
+                        item,
+                        &message,
+                        "give a path from where this file is",
+                    )
+                })?;
+                Ok(Some((file, text)))
+            }
+            _ => Err(self.wrong(
+                "sweep.scenario",
+                item,
+                "the path of a scenario file belongs here",
+                "write it in quotes",
+            )),
         }
     }
 
@@ -102,17 +124,17 @@ impl<'d> Reading<'d> {
     fn places(&self) -> Result<Vec<(String, Range<usize>)>> {
         let mut all: Vec<(String, Range<usize>)> = Vec::new();
         for (_, point) in self.tables("points")? {
-            for entry in leaves(point, "") {
+            for entry in leaves(point) {
                 if !all.iter().any(|(key, _)| *key == entry.key) {
                     all.push((entry.key, entry.span));
                 }
             }
         }
         for (_, lists) in self.tables("zip")? {
-            all.extend(lists_in(lists, "").into_iter().map(|entry| (entry.key, entry.span)));
+            all.extend(leaves(lists).into_iter().map(|entry| (entry.key, entry.span)));
         }
         for table in [self.table("grid")?, self.random_keys()?].into_iter().flatten() {
-            all.extend(ranges_in(table, "").into_iter().map(|entry| (entry.key, entry.span)));
+            all.extend(ranges_in(table).into_iter().map(|entry| (entry.key, entry.span)));
         }
         if let Some(item) = self.sweep.get("seeds") {
             all.push(("seed".to_owned(), item.span()));
@@ -124,7 +146,9 @@ impl<'d> Reading<'d> {
     fn points(&self) -> Result<Option<Axis>> {
         let mut alternatives = Vec::new();
         for (_, point) in self.tables("points")? {
-            alternatives.push(leaves(point, "").iter().map(|entry| self.setting(&entry.key, entry.item)).collect());
+            alternatives.push(
+                leaves(point).iter().map(|entry| self.setting(&entry.key, entry.item)).collect(),
+            );
         }
         Ok((!alternatives.is_empty()).then_some(Axis(alternatives)))
     }
@@ -136,7 +160,7 @@ impl<'d> Reading<'d> {
 
     fn zipped_of(&self, name: &str, lists: &DeTable<'_>) -> Result<Axis> {
         let mut alternatives: Vec<Vec<Setting>> = Vec::new();
-        for (place, entry) in lists_in(lists, "").into_iter().enumerate() {
+        for (place, entry) in leaves(lists).into_iter().enumerate() {
             let key = format!("{name}.{}", entry.key);
             let values = self.values(&key, &entry)?;
             if place == 0 {
@@ -162,9 +186,11 @@ impl<'d> Reading<'d> {
     fn grid(&self) -> Result<Vec<Axis>> {
         let Some(grid) = self.table("grid")? else { return Ok(Vec::new()) };
         let mut axes = Vec::new();
-        for entry in lists_in(grid, "") {
+        for entry in leaves(grid) {
             let values = self.values(&format!("sweep.grid.{}", entry.key), &entry)?;
-            axes.push(Axis(values.iter().map(|value| vec![self.setting(&entry.key, value)]).collect()));
+            axes.push(Axis(
+                values.iter().map(|value| vec![self.setting(&entry.key, value)]).collect(),
+            ));
         }
         if axes.is_empty() { Err(self.nothing("sweep.grid")) } else { Ok(axes) }
     }
@@ -176,7 +202,10 @@ impl<'d> Reading<'d> {
             DeValue::Array(_) => {
                 let entry = Entry { key: "seeds".into(), span: item.span(), item };
                 let values = self.values("sweep.seeds", &entry)?;
-                values.into_iter().map(|value| self.whole("sweep.seeds", value, 0)).collect::<Result<Vec<_>>>()?
+                values
+                    .into_iter()
+                    .map(|value| self.whole("sweep.seeds", value, 0))
+                    .collect::<Result<Vec<_>>>()?
             }
             _ => (1..=self.whole("sweep.seeds", item, 1)?).collect(),
         };
@@ -190,18 +219,26 @@ impl<'d> Reading<'d> {
             if !["draws", "seed", "keys"].contains(&entry.key.as_str()) {
                 let message = format!("there is no key `{}`", entry.key);
                 let help = known_names(&entry.key, &["draws", "seed", "keys"]);
-                return Err(self.error(&format!("sweep.random.{}", entry.key), entry.span, message, help));
+                return Err(self.error(
+                    &format!("sweep.random.{}", entry.key),
+                    entry.span,
+                    message,
+                    help,
+                ));
             }
         }
         let Some(draws) = random.get("draws") else {
             let fault = Fault::at("sweep.random.draws", "the key `draws` is missing");
-            return Err(self.document.report(fault.help("add `draws = 20`: how many points are drawn")));
+            return Err(self
+                .document
+                .report(fault.help("add `draws = 20`: how many points are drawn")));
         };
         let draws = self.whole("sweep.random.draws", draws, 1)?;
-        let seed = random.get("seed").map_or(Ok(1), |seed| self.whole("sweep.random.seed", seed, 0))?;
+        let seed =
+            random.get("seed").map_or(Ok(1), |seed| self.whole("sweep.random.seed", seed, 0))?;
         let Some(keys) = self.random_keys()? else { return Err(self.nothing("sweep.random.keys")) };
         let mut alternatives = vec![Vec::new(); usize::try_from(draws).unwrap_or(MAX_POINTS)];
-        for entry in ranges_in(keys, "") {
+        for entry in ranges_in(keys) {
             let source = self.source(&entry)?;
             // A stream for each key, so that another key changes none of its values.
             let mut stream = RngStream::new(seed.unsigned_abs(), &format!("sweep {}", entry.key));
@@ -220,7 +257,12 @@ impl<'d> Reading<'d> {
         match random.get("keys").map(|item| (item, item.get_ref())) {
             None => Ok(None),
             Some((_, DeValue::Table(keys))) => Ok(Some(keys)),
-            Some((item, _)) => Err(self.wrong("sweep.random.keys", item, "a table belongs here", "write `[sweep.random.keys]`")),
+            Some((item, _)) => Err(self.wrong(
+                "sweep.random.keys",
+                item,
+                "a table belongs here",
+                "write `[sweep.random.keys]`",
+            )),
         }
     }
 
@@ -233,9 +275,16 @@ impl<'d> Reading<'d> {
             _ => return Err(self.wrong(&key, entry.item, "a range or a list belongs here", RANGE)),
         };
         let known = ["from", "to", "scale"];
-        if let Some(other) = sorted(table).into_iter().find(|one| !known.contains(&one.key.as_str())) {
+        if let Some(other) =
+            sorted(table).into_iter().find(|one| !known.contains(&one.key.as_str()))
+        {
             let message = format!("there is no key `{}`", other.key);
-            return Err(self.error(&format!("{key}.{}", other.key), other.span, message, known_names(&other.key, &known)));
+            return Err(self.error(
+                &format!("{key}.{}", other.key),
+                other.span,
+                message,
+                known_names(&other.key, &known),
+            ));
         }
         let (from, unit, from_is_whole) = self.end(&key, entry, table, "from")?;
         let (to, unit_of_to, to_is_whole) = self.end(&key, entry, table, "to")?;
@@ -243,13 +292,29 @@ impl<'d> Reading<'d> {
             None => false,
             Some((_, DeValue::String(scale))) if scale == "linear" => false,
             Some((_, DeValue::String(scale))) if scale == "log" => true,
-            Some((item, _)) => return Err(self.wrong(&format!("{key}.scale"), item, "is no scale", "write \"linear\" or \"log\"")),
+            Some((item, _)) => {
+                return Err(self.wrong(
+                    &format!("{key}.scale"),
+                    item,
+                    "is no scale",
+                    "write \"linear\" or \"log\"",
+                ));
+            }
         };
         if unit != unit_of_to {
-            return Err(self.wrong(&key, entry.item, "`from` and `to` have different units", "write both in one"));
+            return Err(self.wrong(
+                &key,
+                entry.item,
+                "`from` and `to` have different units",
+                "write both in one",
+            ));
         }
         if from > to || is_logarithmic && from <= 0.0 {
-            let message = if from > to { "`from` is above `to`" } else { "a logarithmic range begins above 0" };
+            let message = if from > to {
+                "`from` is above `to`"
+            } else {
+                "a logarithmic range begins above 0"
+            };
             return Err(self.wrong(&key, entry.item, message, RANGE));
         }
         let is_whole = from_is_whole && to_is_whole;
@@ -257,11 +322,24 @@ impl<'d> Reading<'d> {
     }
 
     /// An end of a range: its number, its unit, and whether it is a whole number.
-    fn end(&self, key: &str, entry: &Entry<'_>, table: &DeTable<'_>, name: &str) -> Result<(f64, String, bool)> {
+    fn end(
+        &self,
+        key: &str,
+        entry: &Entry<'_>,
+        table: &DeTable<'_>,
+        name: &str,
+    ) -> Result<(f64, String, bool)> {
         let Some(item) = table.get(name) else {
-            return Err(self.wrong(key, entry.item, &format!("the key `{name}` is missing"), RANGE));
+            return Err(self.wrong(
+                key,
+                entry.item,
+                &format!("the key `{name}` is missing"),
+                RANGE,
+            ));
         };
-        let refused = || self.wrong(&format!("{key}.{name}"), item, "is no number, nor one with a unit", RANGE);
+        let refused = || {
+            self.wrong(&format!("{key}.{name}"), item, "is no number, nor one with a unit", RANGE)
+        };
         let setting = self.setting(key, item);
         let (number, unit) = match &setting.value {
             SettingValue::Integer(value) => (*value as f64, ""),
@@ -287,8 +365,15 @@ impl<'d> Reading<'d> {
         if !range.unit.is_empty() {
             return Setting { key, text: format!("\"{text}\""), value: SettingValue::Text(text) };
         }
-        #[expect(clippy::cast_possible_truncation, reason = "whole, and within what was read as i64")]
-        let value = if range.is_whole { SettingValue::Integer(number as i64) } else { SettingValue::Number(number) };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole, and within what was read as i64"
+        )]
+        let value = if range.is_whole {
+            SettingValue::Integer(number as i64)
+        } else {
+            SettingValue::Number(number)
+        };
         // A number in TOML has a point, or else it is an integer.
         let text = if range.is_whole || text.contains('.') { text } else { format!("{text}.0") };
         Setting { key, text, value }
@@ -302,7 +387,12 @@ impl<'d> Reading<'d> {
             return Err(self.wrong(key, entry.item, "a list of values belongs here", help));
         };
         if list.is_empty() {
-            return Err(self.wrong(key, entry.item, "the list is empty", "give at least one value"));
+            return Err(self.wrong(
+                key,
+                entry.item,
+                "the list is empty",
+                "give at least one value",
+            ));
         }
         Ok(list.iter().collect())
     }
@@ -311,7 +401,12 @@ impl<'d> Reading<'d> {
     fn whole(&self, key: &str, item: &Item<'_>, least: i64) -> Result<i64> {
         match self.setting(key, item).value {
             SettingValue::Integer(value) if value >= least => Ok(value),
-            _ => Err(self.wrong(key, item, &format!("a whole number from {least} up belongs here"), "write such a number")),
+            _ => Err(self.wrong(
+                key,
+                item,
+                &format!("a whole number from {least} up belongs here"),
+                "write such a number",
+            )),
         }
     }
 
@@ -321,7 +416,8 @@ impl<'d> Reading<'d> {
         let value = match item.get_ref() {
             DeValue::Integer(number) => {
                 let digits = number.as_str().replace('_', "");
-                i64::from_str_radix(&digits, number.radix()).map_or(SettingValue::Text(text.clone()), SettingValue::Integer)
+                i64::from_str_radix(&digits, number.radix())
+                    .map_or(SettingValue::Text(text.clone()), SettingValue::Integer)
             }
             DeValue::Float(number) => {
                 let digits = number.as_str().replace('_', "");
@@ -350,7 +446,14 @@ impl<'d> Reading<'d> {
     fn tables(&self, name: &str) -> Result<Vec<(String, &'d DeTable<'d>)>> {
         let Some(item) = self.sweep.get(name) else { return Ok(Vec::new()) };
         let key = format!("sweep.{name}");
-        let wrong = || self.wrong(&key, item, "a list of tables belongs here", &format!("write `[[{key}]]`, in double brackets"));
+        let wrong = || {
+            self.wrong(
+                &key,
+                item,
+                "a list of tables belongs here",
+                &format!("write `[[{key}]]`, in double brackets"),
+            )
+        };
         let list = item.get_ref().as_array().filter(|list| !list.is_empty()).ok_or_else(wrong)?;
         let numbered = |(place, item): (usize, &'d Item<'d>)| {
             let table = item.get_ref().as_table().ok_or_else(wrong)?;
@@ -366,7 +469,10 @@ impl<'d> Reading<'d> {
 
     fn wrong(&self, key: &str, item: &Item<'_>, message: &str, help: &str) -> ScenarioError {
         let fault = Fault::at(key, message.to_owned()).help(help.to_owned());
-        self.document.report_at(item.span(), fault.value(self.document.excerpt(item.span())))
+        let value = self.document.excerpt(item.span());
+        // A table with a header of its own has no text that would help.
+        let has_text = !item.get_ref().is_table() || value.starts_with('{');
+        self.document.report_at(item.span(), if has_text { fault.value(value) } else { fault })
     }
 
     fn error(&self, key: &str, span: Range<usize>, message: String, help: String) -> ScenarioError {
@@ -389,7 +495,11 @@ fn sorted<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
 
 /// The entries of a table and of the tables in it, by the keys that lead to them; `is_leaf` says which tables are
 /// values.
-fn within<'t>(table: &'t DeTable<'t>, above: &str, is_leaf: fn(&DeTable<'_>) -> bool) -> Vec<Entry<'t>> {
+fn within<'t>(
+    table: &'t DeTable<'t>,
+    above: &str,
+    is_leaf: fn(&DeTable<'_>) -> bool,
+) -> Vec<Entry<'t>> {
     let mut all = Vec::new();
     for entry in sorted(table) {
         let key = if above.is_empty() { entry.key } else { format!("{above}.{}", entry.key) };
@@ -402,16 +512,13 @@ fn within<'t>(table: &'t DeTable<'t>, above: &str, is_leaf: fn(&DeTable<'_>) -> 
 }
 
 /// Keys with a value each; an empty table is a value: `congestion_control.timely = {}`.
-fn leaves<'t>(table: &'t DeTable<'t>, above: &str) -> Vec<Entry<'t>> {
-    within(table, above, DeTable::is_empty)
-}
-
-/// Keys with a list each.
-fn lists_in<'t>(table: &'t DeTable<'t>, above: &str) -> Vec<Entry<'t>> {
-    within(table, above, DeTable::is_empty)
+fn leaves<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
+    within(table, "", |table| table.is_empty())
 }
 
 /// Keys with a range or a list each.
-fn ranges_in<'t>(table: &'t DeTable<'t>, above: &str) -> Vec<Entry<'t>> {
-    within(table, above, |table| table.is_empty() || table.contains_key("from") || table.contains_key("to"))
+fn ranges_in<'t>(table: &'t DeTable<'t>) -> Vec<Entry<'t>> {
+    within(table, "", |table| {
+        table.is_empty() || table.contains_key("from") || table.contains_key("to")
+    })
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use rocelab_scenario::{Document, Fault, Scenario, ScenarioError, reference};
 
+use crate::Point;
 use crate::axis::combinations;
 use crate::reading::Reading;
-use crate::{Point, Setting};
 
 /// The most points that a sweep may have.
 pub const MAX_POINTS: usize = 1_000_000;
@@ -16,6 +16,8 @@ pub const MAX_POINTS: usize = 1_000_000;
 pub struct Sweep {
     file: PathBuf,
     scenario: PathBuf,
+    /// The text of the scenario, as it was when the sweep was read: points do not see later changes.
+    text: String,
     /// What is set for all points, before the settings of each.
     overrides: Vec<(String, String)>,
     keys: Vec<String>,
@@ -49,9 +51,9 @@ impl Sweep {
         let document = Document::new(path, text, &of_sweep);
         let root = document.root()?;
         let reading = Reading::of(&document, root.get_ref())?;
-        let scenario = match reading.scenario()? {
-            Some(file) => document.folder().join(file),
-            None => path.to_owned(),
+        let (scenario, text) = match reading.scenario()? {
+            Some(scenario) => scenario,
+            None => (path.to_owned(), text.to_owned()),
         };
         let (axes, keys) = (reading.axes()?, reading.keys()?);
         let count = axes.iter().try_fold(1usize, |all, axis| all.checked_mul(axis.len()));
@@ -60,7 +62,7 @@ impl Sweep {
             return Err(document.report(fault.help("give fewer values, or fewer keys")));
         }
         let points = combinations(&axes);
-        Ok(Self { file: path.to_owned(), scenario, overrides, keys, points })
+        Ok(Self { file: path.to_owned(), scenario, text, overrides, keys, points })
     }
 
     /// The file that it was read from.
@@ -95,11 +97,9 @@ impl Sweep {
     /// As [`Scenario::load`].
     pub fn load_point(&self, point: &Point) -> Result<Scenario, ScenarioError> {
         let overrides = [&self.overrides[..], &point.overrides()].concat();
-        Ok(reference::load(&self.scenario, &overrides)?.scenario)
-    }
-
-    /// Whether a setting is the seed, which has a column in any case.
-    pub(crate) fn is_seed(setting: &Setting) -> bool {
-        setting.key == "seed"
+        if reference::is_config(&self.scenario) {
+            return Ok(reference::parse_config(&self.text, &self.scenario, &overrides)?.scenario);
+        }
+        Scenario::parse(&self.text, &self.scenario, &overrides)
     }
 }

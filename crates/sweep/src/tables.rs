@@ -40,6 +40,8 @@ fn write<R: Record>(
     keys: &[KeyColumn],
     rows: impl FnOnce(&mut CombinedWriter<'_, R>) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
+    fs::create_dir_all(folder)
+        .map_err(|error| SweepError::Machine { path: folder.to_owned(), error })?;
     let (path, partial) = (folder.join(name), folder.join(format!(".{name}.partial")));
     let mut writer = CombinedWriter::<R>::create(&partial, keys)?;
     rows(&mut writer)?;
@@ -71,7 +73,9 @@ fn values_of(sweep: &Sweep, done: &[usize], key: &str) -> KeyValues {
         .collect();
     let has = |is: fn(&SettingValue) -> bool| values.iter().flatten().any(|value| is(value));
     if has(|value| matches!(value, SettingValue::Text(_))) {
-        return KeyValues::Texts(values.iter().map(|value| value.map(SettingValue::to_text)).collect());
+        return KeyValues::Texts(
+            values.iter().map(|value| value.map(SettingValue::to_text)).collect(),
+        );
     }
     if has(|value| matches!(value, SettingValue::Number(_))) {
         return KeyValues::Numbers(values.iter().map(|value| value.map(number)).collect());

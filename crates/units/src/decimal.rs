@@ -123,7 +123,9 @@ impl Grammar {
         let begins = |name: &str| name.len() > unit.len() && name.starts_with(unit);
         let (quantity, unit) = (self.quantity, unit.to_owned());
         match in_other_case.or_else(|| names().find(|&name| begins(name))) {
-            Some(name) => ParseError::MistypedUnit { unit, quantity, meant: format!("{number}{name}") },
+            Some(name) => {
+                ParseError::MistypedUnit { unit, quantity, meant: format!("{number}{name}") }
+            }
             None => ParseError::UnknownUnit {
                 unit,
                 quantity,

@@ -10,7 +10,17 @@ use crate::program::repository;
 const ALLOWED: [(&str, &[&str]); 14] = [
     (
         "rocelab",
-        &["capture", "fabric", "ns3-rdma", "report", "results", "sim", "sweep", "transport", "units"],
+        &[
+            "capture",
+            "fabric",
+            "ns3-rdma",
+            "report",
+            "results",
+            "sim",
+            "sweep",
+            "transport",
+            "units",
+        ],
     ),
     ("rocelab-capture", &["units", "wire"]),
     ("rocelab-engine", &["state", "units"]),

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use rocelab_results::{ResultsDir, ResultsError, SCENARIO_TOML, is_name_of_results};
 
-use crate::Scenario;
+use crate::{Planning, Scenario};
 
 /// Writes the resolved scenario and the files that it reads into results, so that it can be run again from
 /// there.

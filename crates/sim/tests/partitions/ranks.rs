@@ -190,7 +190,7 @@ fn nothing_is_spread_over_ranks_by_the_rules_of_the_other_simulator() {
     let plan = Arc::new(loaded.scenario.plan().unwrap());
     let place = tempfile::tempdir().expect("a folder");
     let directory = ResultsDir::create(place.path().join("results"), Overwrite::Refuse).unwrap();
-    let error = run(&plan, (&directory).into(), 2, 2).unwrap_err();
+    let error = run(&plan, &directory, 2, 2).unwrap_err();
     assert!(error.to_string().contains("cannot be spread over ranks"), "{error}");
 }
 

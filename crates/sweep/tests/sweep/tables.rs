@@ -38,7 +38,8 @@ fn carried_out(sweep: &Sweep, folder: &Path, threads: usize) -> Vec<Status> {
     let points = Points::new(sweep, folder, Overwrite::Refuse);
     let all: Vec<usize> = (0..sweep.points().len()).collect();
     let statuses = points.carry_out(&all, threads, &NoClock, &go_on);
-    let done: Vec<usize> = all.into_iter().filter(|&point| matches!(statuses[point], Status::Done)).collect();
+    let done: Vec<usize> =
+        all.into_iter().filter(|&point| matches!(statuses[point], Status::Done)).collect();
     combine(&points, &done).unwrap();
     statuses
 }
@@ -79,7 +80,10 @@ fn rows_say_whose_they_are_in_the_order_of_the_points() {
         let (mtu, flows) = (&run["roce.path_mtu"], &run["flows"]);
         // The digest is that of the run alone.
         let same = runs.iter().filter(|other| other["digest"] == run["digest"]);
-        assert!(same.into_iter().all(|other| (&other["roce.path_mtu"], &other["flows"]) == (mtu, flows)));
+        assert!(
+            same.into_iter()
+                .all(|other| (&other["roce.path_mtu"], &other["flows"]) == (mtu, flows))
+        );
     }
     let flows = rows(&folder.path().join("flows.parquet"));
     assert_eq!(flows.len(), 8 + 16);
@@ -111,7 +115,9 @@ fn tables_are_the_same_however_points_are_carried_out() {
     let all: Vec<usize> = (0..16).collect();
     let ended = AtomicUsize::new(0);
     let three = |observed: &Observed<'_>| match observed {
-        Observed::Ended { .. } if ended.fetch_add(1, Ordering::Relaxed) == 2 => ControlFlow::Break(()),
+        Observed::Ended { .. } if ended.fetch_add(1, Ordering::Relaxed) == 2 => {
+            ControlFlow::Break(())
+        }
         _ => ControlFlow::Continue(()),
     };
     let statuses = points.carry_out(&all, 1, &NoClock, &three);
@@ -137,7 +143,10 @@ fn a_point_that_fails_leaves_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let text = "[sweep.grid]\n\"workload.incast.senders\" = [1, 9, 2]\n";
     let statuses = carried_out(&sweep(text).unwrap(), folder.path(), 2);
-    assert!(matches!(&statuses[..], [Status::Done, Status::Failed(_), Status::Done]), "{statuses:?}");
+    assert!(
+        matches!(&statuses[..], [Status::Done, Status::Failed(_), Status::Done]),
+        "{statuses:?}"
+    );
     let runs = rows(&folder.path().join("runs.parquet"));
     let senders: Vec<_> = runs.iter().map(|run| run["workload.incast.senders"].as_str()).collect();
     assert_eq!(senders, ["1", "2"]);
@@ -147,7 +156,9 @@ fn a_point_that_fails_leaves_the_others() {
 #[test]
 fn results_of_other_settings_are_not_taken_for_a_point_s() {
     let folder = tempfile::tempdir().unwrap();
-    let of = |senders: &str| sweep(&format!("[sweep.grid]\n\"workload.incast.senders\" = [{senders}]\n")).unwrap();
+    let of = |senders: &str| {
+        sweep(&format!("[sweep.grid]\n\"workload.incast.senders\" = [{senders}]\n")).unwrap()
+    };
     carried_out(&of("1"), folder.path(), 1);
     let other = of("2");
     let points = Points::new(&other, folder.path(), Overwrite::Refuse);
