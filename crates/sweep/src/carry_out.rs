@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rocelab_results::{Machine, Overwrite, Results, ResultsDir, ResultsError, RunInfo};
+use rocelab_results::{
+    Machine, Overwrite, Results, ResultsDir, ResultsError, RunInfo, clear_leftovers,
+};
 use rocelab_scenario::Scenario;
 use rocelab_sim::{Ending, Execution, Planning, store_scenario};
 
@@ -91,6 +93,7 @@ impl<'s> Points<'s> {
     ) -> Vec<Status> {
         // Points at once would find each other's new folders in their way. An error shows where one writes.
         let _ = std::fs::create_dir_all(self.folder.join("points"));
+        clear_leftovers(&self.directory(0));
         let next = AtomicUsize::new(0);
         let statuses: Vec<Mutex<Status>> =
             numbers.iter().map(|_| Mutex::new(Status::Open)).collect();
