@@ -1,5 +1,7 @@
 //! `rocelab report`.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -22,7 +24,7 @@ pub(crate) struct ReportArguments {
     /// Write the page to this file; without it, to report.html in the results directory.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace the file if it exists.
+    /// Replace the file if it exists; an earlier report.html in the results is replaced without it.
     #[arg(long)]
     force: bool,
 }
@@ -34,11 +36,20 @@ pub(crate) fn execute(arguments: &ReportArguments) -> Result<Exit, Failure> {
     let page = rocelab_report::report_html(&results)?;
     drop(stages);
     let out = arguments.out.clone().unwrap_or_else(|| arguments.path.join("report.html"));
+    // Where no other file is named, a page of ours is there to be replaced.
+    let replace = arguments.force || arguments.out.is_none() && is_own_page(&out);
     let scenario = scenario_of(&arguments.path);
     let inputs = inputs_of(&arguments.path, scenario.as_ref());
-    new_file::write("--out", &out, &page, arguments.force, &inputs)?;
+    new_file::write("--out", &out, &page, replace, &inputs)?;
     answer::print(&format!("report: {}\n", out.display()))?;
     Ok(Exit::Done)
+}
+
+/// Whether a file is a page that this program made.
+fn is_own_page(path: &Path) -> bool {
+    let mut beginning = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut beginning));
+    read.is_ok() && rocelab_report::is_page(&String::from_utf8_lossy(&beginning))
 }
 
 /// The scenario in a results directory, if it can be read.

@@ -66,8 +66,11 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
 
 fn heading(summary: &Summary) -> String {
     let interrupted = if summary.incomplete { ", INTERRUPTED there" } else { "" };
+    let labels = summary.labels.iter().map(|(name, text)| format!("{name} = {text}"));
+    let labels = labels.collect::<Vec<_>>().join(", ");
+    let labels = if labels.is_empty() { labels } else { format!(" ({labels})") };
     format!(
-        "{}: RoCE v{}, seed {}, {} simulated{interrupted}\n\n",
+        "{}{labels}: RoCE v{}, seed {}, {} simulated{interrupted}\n\n",
         summary.scenario,
         summary.roce_version,
         summary.seed,

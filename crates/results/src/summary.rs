@@ -17,6 +17,9 @@ use crate::{
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,
+    /// What tells the run from others; left out if nothing does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// The seed of all random streams.
     pub seed: u64,
     /// RoCE version, 1 or 2.

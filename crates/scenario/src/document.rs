@@ -261,6 +261,26 @@ mod tests {
     }
 
     #[test]
+    fn an_algorithm_may_be_named_alone() {
+        let text = "[congestion_control.dcqcn]\n[class.3.congestion_control.hpcc]\neta = 0.9\n";
+        let set = [("congestion_control", "timely"), ("class.3.congestion_control", "\"swift\"")];
+        let document = document(text, &set);
+        let has = |key| locate(document.root().unwrap().get_ref(), key).complete;
+        assert!(has("congestion_control.timely") && !has("congestion_control.dcqcn"));
+        assert!(has("class.3.congestion_control.swift") && !has("class.3.congestion_control.hpcc"));
+        let error = document.report(Fault::at("congestion_control.timely", "wrong"));
+        assert!(error.to_string().starts_with("--set:1:20: congestion_control.timely"), "{error}");
+    }
+
+    #[test]
+    fn a_key_with_a_gap_is_refused() {
+        for key in ["switch..alpha", ".switch", "switch.", "switch. .alpha", ""] {
+            let error = document("", &[(key, "1")]).root().unwrap_err();
+            assert!(error.to_string().contains("a name is missing between its dots"), "{error}");
+        }
+    }
+
+    #[test]
     fn an_override_of_a_scalar_as_a_table_is_refused() {
         let error = document("a = 1\n", &[("a.b", "1")]).root().unwrap_err();
         assert_eq!(error.file(), Path::new("--set"));

@@ -109,6 +109,9 @@ pub struct Scenario {
     /// When the run ends even if flows are unfinished; without it, when the last flow ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<SimTime>,
+    /// What tells this run from others, in its results: any names, each with a text.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// Whether payload bytes are real, and both ends' memory is compared at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub integrity: bool,

@@ -74,7 +74,7 @@ fn set<'i>(root: &mut DeTable<'i>, item: &'i Override) -> Result<(), Fault> {
             item.key()
         )));
     }
-    let value = override_value(item);
+    let value = chosen(item, override_value(item));
     let mut segments = segments_in(root, item.key());
     let Some(last) = segments.pop() else { return Err(refused("the key is empty".into())) };
     let mut table = root;
@@ -176,6 +176,20 @@ fn choose(table: &mut DeTable<'_>, path: &str, name: &str) {
 
 fn spanned_key<'i>(name: &'i str, item: &Override) -> Spanned<Cow<'i, str>> {
     Spanned::new(item.base..item.base + item.key_len, Cow::Borrowed(name))
+}
+
+/// An algorithm that is named alone, `congestion_control=hpcc`, has its default parameters.
+fn chosen<'i>(item: &Override, value: Spanned<DeValue<'i>>) -> Spanned<DeValue<'i>> {
+    let is_choice = item.key().rsplit('.').next() == Some(CHOICE_ANYWHERE);
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::String(name) if is_choice => {
+            let nothing = Spanned::new(span.clone(), DeValue::Table(DeTable::new()));
+            let table = DeTable::from_iter([(Spanned::new(span.clone(), name), nothing)]);
+            Spanned::new(span, DeValue::Table(table))
+        }
+        other => Spanned::new(span, other),
+    }
 }
 
 /// The override's value as TOML, or else as the text that it is.

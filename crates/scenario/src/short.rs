@@ -12,6 +12,7 @@ impl Scenario {
             seed: crate::first_seed(),
             stop: None,
             integrity: false,
+            labels: Default::default(),
             on_deadlock: None,
             profile: None,
             roce: Default::default(),

@@ -1,5 +1,6 @@
 //! The results of all points, in two tables.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use rocelab_results::{
 use crate::{Points, SettingValue, Sweep, SweepError};
 
 /// Writes `flows.parquet` and `runs.parquet` of the points `done`, in their order, into the folder of the sweep. The
-/// first columns are the number of the point, each swept key, `seed`, and the version and the digest of the run. The tables do not depend on how the points were carried
+/// first columns are the number of the point, each swept key, `seed`, each label, and the version and the digest of the run. The tables do not depend on how the points were carried
 /// out.
 ///
 /// # Errors
@@ -60,9 +61,22 @@ fn key_columns(sweep: &Sweep, done: &[usize], results: &[Results]) -> Vec<KeyCol
     let mut columns = vec![column("point", KeyValues::Integers(numbers))];
     columns.extend(sweep.keys().iter().map(|key| column(key, values_of(sweep, done, key))));
     columns.push(column("seed", KeyValues::Integers(seeds)));
+    columns.extend(label_columns(sweep, results));
     columns.push(column("version", text(|one| &one.run().version)));
     columns.push(column("digest", text(|one| &one.summary().digest)));
     columns
+}
+
+/// A column for each label of any run that is no swept key.
+fn label_columns(sweep: &Sweep, results: &[Results]) -> Vec<KeyColumn> {
+    let names: BTreeSet<&String> =
+        results.iter().flat_map(|one| one.summary().labels.keys()).collect();
+    let column = |label: &String| {
+        let texts = results.iter().map(|one| one.summary().labels.get(label).cloned()).collect();
+        KeyColumn { name: format!("labels.{label}"), values: KeyValues::Texts(texts) }
+    };
+    let is_free = |column: &KeyColumn| !sweep.keys().contains(&column.name);
+    names.into_iter().map(column).filter(is_free).collect()
 }
 
 /// The values of a key: numbers if all are.

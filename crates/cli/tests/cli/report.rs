@@ -21,10 +21,19 @@ fn the_page_is_one_file_and_replaced_only_when_asked() {
         assert!(!page.contains(word), "{word}");
     }
 
-    let ended = sandbox.rocelab(&["report", "results"]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
-    let expected = "error: --out = results/report.html: exists; replace it with --force\n";
-    assert_eq!(ended.stderr, expected);
+    // A page of ours is replaced; anything else is not, nor what is named.
+    sandbox.succeeds(&["report", "results"]);
+    assert!(sandbox.text("results/report.html") == page, "equal results give equal pages");
+    sandbox.write("results/report.html", "<!DOCTYPE html>mine");
+    for (arguments, file) in [
+        (&["report", "results"][..], "results/report.html"),
+        (&["report", "results", "-o", "results/report.html"], "results/report.html"),
+    ] {
+        let ended = sandbox.rocelab(arguments);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        let expected = format!("error: --out = {file}: exists; replace it with --force\n");
+        assert_eq!(ended.stderr, expected);
+    }
 
     sandbox.succeeds(&["report", "results", "--force"]);
     assert!(sandbox.text("results/report.html") == page, "equal results give equal pages");

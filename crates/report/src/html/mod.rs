@@ -23,4 +23,5 @@ mod timelines;
 mod victims;
 
 pub use compare::compare_html;
+pub use page::is_page;
 pub use report::report_html;

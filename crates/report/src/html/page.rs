@@ -54,6 +54,12 @@ pub(crate) fn page(title: &str, columns: &[Column], data: &impl Serialize) -> St
     page.unwrap_or_else(|error| format!("<!DOCTYPE html><title>defect</title><p>{error}"))
 }
 
+/// Whether the beginning of a file is that of a page that this program made.
+pub fn is_page(beginning: &str) -> bool {
+    let is_ours = beginning.contains("<meta name=\"generator\" content=\"rocelab ");
+    beginning.starts_with("<!DOCTYPE html>") && is_ours
+}
+
 /// JSON that is safe inside HTML: `<` is escaped, because it could begin `</script>` or `<!--`.
 fn json_in_html(data: &impl Serialize) -> String {
     let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rocelab_results::{Column, RECORD_TYPES};
+use rocelab_results::{Column, RECORD_TYPES, Record as _, RunRecord};
 
 /// A sentence in the form of a table cell: without its full stop, and beginning with a small letter
 /// unless it begins with an abbreviation.
@@ -36,10 +36,14 @@ fn documented(page: &str, file: &str) -> String {
     rows.take_while(|line| line.starts_with('|')).map(|row| format!("{row}\n")).collect()
 }
 
+fn page(name: &str) -> String {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    fs::read_to_string(page).unwrap()
+}
+
 #[test]
 fn every_column_is_documented_as_it_is_declared() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    let page = fs::read_to_string(page).unwrap();
+    let page = page("results.md");
     for records in RECORD_TYPES {
         let declared = table(records.columns);
         assert_eq!(
@@ -49,4 +53,9 @@ fn every_column_is_documented_as_it_is_declared() {
             records.file
         );
     }
+}
+
+#[test]
+fn so_are_those_of_the_runs_of_a_sweep() {
+    assert_eq!(documented(&page("sweep.md"), "runs.parquet"), table(RunRecord::COLUMNS));
 }

@@ -204,6 +204,7 @@ pub(crate) fn summary() -> Summary {
     self::drops().iter().for_each(|drop| drops.add(&drop.reason));
     Summary {
         scenario: "incast-v2".into(),
+        labels: BTreeMap::new(),
         seed: 1,
         roce_version: 2,
         incomplete: false,

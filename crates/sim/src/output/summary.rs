@@ -46,6 +46,7 @@ pub(super) fn summary<P: Profile>(
     }
     Summary {
         scenario: plan.name.clone(),
+        labels: plan.labels.clone(),
         seed: plan.seed,
         roce_version: if plan.roce.encapsulation == Encapsulation::V1 { 1 } else { 2 },
         incomplete: ending == Ending::Interrupted,

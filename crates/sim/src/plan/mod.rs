@@ -64,6 +64,8 @@ use crate::workload::AppPlan;
 pub struct Plan {
     /// The scenario's name: its file's name without the ending.
     pub name: String,
+    /// What tells the run from others.
+    pub labels: BTreeMap<String, String>,
     /// Where every random stream starts.
     pub seed: u64,
     /// When the run ends even if flows are unfinished; without it, when the last flow ends.

@@ -115,6 +115,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let tcp = tcp::plan(scenario, &flows, &roce.addresses);
     let mut plan = Plan {
         name: scenario.name(),
+        labels: scenario.labels.clone(),
         seed: scenario.seed,
         stop,
         profile,

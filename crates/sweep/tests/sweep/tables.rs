@@ -27,7 +27,7 @@ impl Clock for NoClock {
 }
 
 const GRID: &str = "[sweep]\nseeds = 2\n[sweep.grid]\n\"workload.incast.senders\" = [1, 2]\n\
-     \"switch.alpha\" = [\"1/4\", \"1\"]\n\"roce.path_mtu\" = [512, 1024]\n";
+     congestion_control = [\"none\", \"dcqcn\"]\n\"roce.path_mtu\" = [512, 1024]\n";
 
 fn go_on(_: &Observed<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -136,6 +136,17 @@ fn tables_are_the_same_however_points_are_carried_out() {
     assert!(all.iter().all(|&point| points.is_done(point).unwrap()));
     combine(&points, &all).unwrap();
     assert_eq!(tables(&one), tables(&single));
+}
+
+#[test]
+fn labels_are_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[labels]\nstudy = \"buffers\"\n[sweep.grid]\nlabels.arm = [\"a\", \"b\"]\n";
+    carried_out(&sweep(text).unwrap(), folder.path(), 1);
+    let runs = rows(&folder.path().join("runs.parquet"));
+    let said: Vec<_> = runs.iter().map(|run| [&run["labels.arm"], &run["labels.study"]]).collect();
+    assert_eq!(said, [["\"a\"", "\"buffers\""], ["\"b\"", "\"buffers\""]]);
+    assert_eq!(runs[0]["digest"], runs[1]["digest"], "labels change nothing else");
 }
 
 #[test]
