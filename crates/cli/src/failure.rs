@@ -104,7 +104,7 @@ impl From<SweepError> for Failure {
             SweepError::Run(error) => Self::Run(error),
             SweepError::Results(error) => Self::Results(error),
             SweepError::Machine { path, error } => Self::Machine { path, error },
-            SweepError::Others { .. } => Self::Input(error.to_string()),
+            SweepError::OtherSettings { .. } => Self::Input(error.to_string()),
             SweepError::Defect { message } => Self::Defect(message),
         }
     }

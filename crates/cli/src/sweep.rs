@@ -41,7 +41,7 @@ pub(crate) struct SweepArguments {
     #[arg(long, conflicts_with_all = ["points", "emit", "list"])]
     collect: bool,
     /// Run nothing: print a script that runs all points elsewhere.
-    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["points", "list"])]
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["points", "list", "force"])]
     emit: Option<Program>,
     /// Run nothing: print the points.
     #[arg(long, conflicts_with = "points")]
@@ -82,11 +82,11 @@ pub(crate) fn execute(arguments: &SweepArguments) -> Result<Exit, Failure> {
     if arguments.list {
         return list(&sweep);
     }
-    let unreadable = check_scenarios(&sweep)?;
     let folder = arguments.out.clone();
     let folder =
         folder.unwrap_or_else(|| Path::new("results").join(format!("{}-sweep", sweep.name())));
     if let Some(program) = arguments.emit {
+        check_scenarios(&sweep)?;
         return emit(arguments, &sweep, &folder, program.into());
     }
     let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
@@ -96,7 +96,10 @@ pub(crate) fn execute(arguments: &SweepArguments) -> Result<Exit, Failure> {
             let all = (0..sweep.points().len()).map(|point| found(&points, point)).collect();
             put_together(arguments, &points, all)
         }
-        (false, []) => carry_out_all(arguments, &points, unreadable),
+        (false, []) => {
+            let unreadable = check_scenarios(&sweep)?;
+            carry_out_all(arguments, &points, unreadable)
+        }
         (false, some) => carry_out_some(arguments, &points, some),
     }
 }
@@ -120,11 +123,14 @@ fn check_scenarios(sweep: &Sweep) -> Result<usize, ScenarioError> {
     for point in sweep.points() {
         if let Err(error) = sweep.load_point(point) {
             unreadable += 1;
-            first.get_or_insert(error);
+            first.get_or_insert((point, error));
         }
     }
     match first {
-        Some(error) if unreadable == sweep.points().len() => Err(error),
+        Some((point, error)) if unreadable == sweep.points().len() => {
+            stderr_line!("no point can be read, such as {point}");
+            Err(error)
+        }
         _ => Ok(unreadable),
     }
 }
@@ -242,11 +248,19 @@ fn carry_out(arguments: &SweepArguments, points: &Points<'_>, numbers: &[usize])
 fn put_together(
     arguments: &SweepArguments,
     points: &Points<'_>,
-    statuses: Vec<Status>,
+    mut statuses: Vec<Status>,
 ) -> Result<Exit, Failure> {
+    // A point that was not reached may have results of an earlier time.
+    for (point, status) in statuses.iter_mut().enumerate() {
+        if matches!(status, Status::Open) {
+            *status = found(points, point);
+        }
+    }
     let is_done = |status: &Status| matches!(status, Status::Done);
     let done: Vec<usize> = (0..statuses.len()).filter(|&point| is_done(&statuses[point])).collect();
-    let open = statuses.iter().filter(|status| matches!(status, Status::Open)).count();
+    let is_open = |&point: &usize| matches!(statuses[point], Status::Open);
+    let without: Vec<usize> = (0..statuses.len()).filter(is_open).collect();
+    let open = without.len();
     if !points.folder().is_dir() {
         std::fs::create_dir_all(points.folder())
             .map_err(|error| Failure::Machine { path: points.folder().to_owned(), error })?;
@@ -265,7 +279,12 @@ fn put_together(
     }
     combine(points, &done)?;
     if open > 0 {
-        stderr_line!("warning: {} without results: the tables are without them", counted(open));
+        let some = without.iter().take(10).map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let more = if open > 10 { ", ..." } else { "" };
+        stderr_line!(
+            "warning: {} without results ({some}{more}): the tables are without them",
+            counted(open)
+        );
         exit = Exit::Found;
     }
     if !arguments.quiet {

@@ -141,7 +141,7 @@ pub use idle_queue_pair::IdleQueuePairRecord;
 pub use link::LinkRecord;
 pub use memory::{MemoryResults, MemorySink, TableWriter};
 pub use millionths::Millionths;
-pub use names::{SCENARIO_TOML, is_name_of_results};
+pub use names::{POINT_TXT, SCENARIO_TOML, is_name_of_results};
 pub use ns3_rdma::Ns3RdmaCounts;
 pub use open::Results;
 pub use operation::{OperationRecord, OperationStatus};

@@ -10,17 +10,20 @@ pub(crate) const PAUSES_JSON: &str = "pauses.json";
 pub(crate) const RUN_JSON: &str = "run.json";
 /// The scenario as it ran, with all defaults.
 pub const SCENARIO_TOML: &str = "scenario.resolved.toml";
+/// What the results of a point of a sweep depend on.
+pub const POINT_TXT: &str = "point.txt";
 /// The numbers of a run that are the same each time.
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
 /// The nodes.
 pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
 
 /// The files at the top of a results directory, except records and captures.
-const TOP: [&str; 9] = [
+const TOP: [&str; 10] = [
     "fct.txt",
     crate::leftovers::LOCK,
     PAUSES_JSON,
     "pfc.txt",
+    POINT_TXT,
     "report.html",
     RUN_JSON,
     SCENARIO_TOML,

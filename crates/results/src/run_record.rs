@@ -9,8 +9,6 @@ record! {
     /// A row of `runs.parquet`: one run of a sweep. It says what `summary.json` of the run says. A percentile is
     /// empty if no flow completed, or if there are too few for it.
     pub struct RunRecord<'a> as "runs" in "runs.csv" and "runs.parquet" {
-        /// Whether the run was interrupted (1), so that all other values hold for the time up to `simulated_ps`.
-        incomplete: u8;
         /// Simulated time at the end.
         simulated_ps: u64 => "ps";
         /// Flows of the scenario.
@@ -86,7 +84,6 @@ impl RunRecord<'_> {
             (!summary.operations.is_empty()).then(|| summary.operations.iter().map(count).sum())
         };
         Self {
-            incomplete: summary.incomplete.into(),
             simulated_ps: summary.simulated_ps,
             flows: summary.flows.total,
             flows_completed: summary.flows.completed,

@@ -180,7 +180,8 @@ fn spanned_key<'i>(name: &'i str, item: &Override) -> Spanned<Cow<'i, str>> {
 
 /// An algorithm that is named alone, `congestion_control=hpcc`, has its default parameters.
 fn chosen<'i>(item: &Override, value: Spanned<DeValue<'i>>) -> Spanned<DeValue<'i>> {
-    let is_choice = item.key().rsplit('.').next() == Some(CHOICE_ANYWHERE);
+    let is_label = item.key().starts_with("labels.");
+    let is_choice = item.key().rsplit('.').next() == Some(CHOICE_ANYWHERE) && !is_label;
     let span = value.span();
     match value.into_inner() {
         DeValue::String(name) if is_choice => {

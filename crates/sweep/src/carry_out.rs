@@ -7,15 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use rocelab_results::{
-    Machine, Overwrite, Results, ResultsDir, ResultsError, RunInfo, clear_leftovers,
+    Machine, Overwrite, POINT_TXT, Results, ResultsDir, ResultsError, RunInfo, clear_leftovers,
 };
 use rocelab_scenario::Scenario;
 use rocelab_sim::{Ending, Execution, Planning, store_scenario};
 
 use crate::{Sweep, SweepError};
-
-/// What a point's results say of its settings, so that those of another sweep are not taken for its.
-const SETTINGS: &str = "point.txt";
 
 /// The clocks of the machine, which simulations must not look at themselves.
 pub trait Clock: Sync {
@@ -113,7 +110,8 @@ impl<'s> Points<'s> {
         std::thread::scope(|scope| {
             let others = threads.clamp(1, numbers.len().max(1)) - 1;
             for _ in 0..others {
-                scope.spawn(work);
+                // With fewer threads it takes longer.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });
@@ -147,7 +145,7 @@ impl<'s> Points<'s> {
     /// Whether there are results of a point with its present settings.
     ///
     /// # Errors
-    /// [`SweepError::Others`] if there are some of other settings; if its scenario cannot be read.
+    /// [`SweepError::OtherSettings`] if there are some of other settings; if its scenario cannot be read.
     pub fn is_done(&self, point: usize) -> Result<bool, SweepError> {
         let scenario = self.sweep.load_point(&self.sweep.points()[point])?;
         self.has_results(point, &self.settings(point, &scenario)?)
@@ -158,18 +156,18 @@ impl<'s> Points<'s> {
         if Results::open(&path).is_err() {
             return Ok(false);
         }
-        let found = std::fs::read_to_string(path.join(SETTINGS)).unwrap_or_default();
+        let found = std::fs::read_to_string(path.join(POINT_TXT)).unwrap_or_default();
         match self.overwrite {
             _ if found == settings => Ok(true),
             Overwrite::Replace => Ok(false),
-            Overwrite::Refuse => Err(SweepError::Others { path }),
+            Overwrite::Refuse => Err(SweepError::OtherSettings { path }),
         }
     }
 
     /// What a point's results depend on, but for the files that its scenario names.
     fn settings(&self, point: usize, scenario: &Scenario) -> Result<String, SweepError> {
         let all = &self.sweep.points()[point];
-        let path = self.directory(point).join(SETTINGS);
+        let path = self.directory(point).join(POINT_TXT);
         let resolved = scenario
             .to_toml()
             .map_err(|error| ResultsError::Encode { path, reason: error.to_string() })?;
@@ -195,7 +193,7 @@ impl<'s> Points<'s> {
         let plan = scenario.plan()?;
         let directory = ResultsDir::create(self.directory(point), self.overwrite)?;
         store_scenario(&scenario, &directory)?;
-        directory.write_text(SETTINGS, &settings)?;
+        directory.write_text(POINT_TXT, &settings)?;
         let (wall, cpu) = (clock.wall_s(), clock.cpu_s());
         let execution = Execution::SEQUENTIAL;
         let outcome =

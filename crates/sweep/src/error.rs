@@ -24,7 +24,7 @@ pub enum SweepError {
         "{}: holds results of other settings than the sweep has now; name another directory with --out, or replace \
          them with --force", path.display()
     )]
-    Others {
+    OtherSettings {
         /// The point's directory.
         path: PathBuf,
     },

@@ -61,7 +61,9 @@ impl PointRow {
 /// [`SweepError::Results`] if it cannot be written.
 pub fn write_points(points: &Points<'_>, statuses: &[Status]) -> Result<(), SweepError> {
     let path = points.folder().join("points.csv");
-    write(&path, points, statuses).map_err(|error| ResultsError::write_csv(&path, error).into())
+    let partial = points.folder().join(".points.csv.partial");
+    write(&partial, points, statuses).map_err(|error| ResultsError::write_csv(&path, error))?;
+    std::fs::rename(&partial, &path).map_err(|error| SweepError::Machine { path, error })
 }
 
 fn write(path: &Path, points: &Points<'_>, statuses: &[Status]) -> csv::Result<()> {

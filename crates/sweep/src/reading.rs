@@ -1,6 +1,6 @@
 //! From a `[sweep]` to alternatives.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
 use rocelab_engine::RngStream;
@@ -17,6 +17,11 @@ type Item<'t> = Spanned<DeValue<'t>>;
 
 const KEYS: [&str; 6] = ["scenario", "seeds", "grid", "zip", "points", "random"];
 
+/// Numbers of points: no part of a sweep may have more than all of it.
+const COUNT: RangeInclusive<i64> = 1..=MAX_POINTS as i64;
+/// Seeds that TOML can write.
+const SEED: RangeInclusive<i64> = 0..=i64::MAX;
+
 /// The `[sweep]` of a document.
 pub(crate) struct Reading<'d> {
     document: &'d Document,
@@ -29,6 +34,29 @@ struct Entry<'t> {
     /// Where the key is.
     span: Range<usize>,
     item: &'t Item<'t>,
+}
+
+/// A key that a part of a sweep sets.
+struct Swept {
+    key: String,
+    /// Where the key is.
+    span: Range<usize>,
+    /// Which part: within one, keys go together.
+    part: u32,
+}
+
+/// Whether one of two keys is the other, or a part of it. The first table of a list needs no number.
+pub(crate) fn overlap(one: &str, other: &str) -> bool {
+    is_within(one, other) || is_within(other, one)
+}
+
+/// Whether a key is another, or a part of it.
+pub(crate) fn is_within(key: &str, other: &str) -> bool {
+    let parts = |key: &str| -> Vec<String> {
+        let parts = key.split(['.', '[', ']']).map(str::trim);
+        parts.filter(|part| !part.is_empty() && *part != "0").map(str::to_owned).collect()
+    };
+    parts(key).starts_with(&parts(other))
 }
 
 impl<'d> Reading<'d> {
@@ -108,36 +136,42 @@ impl<'d> Reading<'d> {
 
     /// The keys of all settings, in the order of the file; each must be set in one place.
     pub(crate) fn keys(&self) -> Result<Vec<String>> {
-        let mut all = Vec::new();
-        for (key, span) in self.places()? {
-            if all.contains(&key) {
+        let places = self.places()?;
+        for (later, place) in places.iter().enumerate() {
+            let before = places[..later].iter().filter(|one| one.part != place.part);
+            if before.into_iter().any(|one| overlap(&one.key, &place.key)) {
+                let message =
+                    "is swept in two places, or is a part of another key that is".to_owned();
                 let help = "take it out of one of them: every combination of `grid`, `zip`, `points` and `random` runs";
-                return Err(self.error(&key, span, "is swept in two places".into(), help.into()));
+                return Err(self.error(&place.key, place.span.clone(), message, help.into()));
             }
-            all.push(key);
         }
-        all.retain(|key| key != "seed");
-        Ok(all)
+        let keys = places.into_iter().map(|place| place.key);
+        Ok(keys.filter(|key| key != "seed").collect())
     }
 
-    /// Each key, once for each part of the sweep that sets it, with where it is.
-    fn places(&self) -> Result<Vec<(String, Range<usize>)>> {
-        let mut all: Vec<(String, Range<usize>)> = Vec::new();
-        for (_, point) in self.tables("points")? {
-            for entry in leaves(point) {
-                if !all.iter().any(|(key, _)| *key == entry.key) {
-                    all.push((entry.key, entry.span));
+    /// Each key, once for each part of the sweep that sets it.
+    fn places(&self) -> Result<Vec<Swept>> {
+        let mut all: Vec<Swept> = Vec::new();
+        let mut parts = 0..;
+        let mut add = |entries: Vec<Entry<'_>>, together: bool| {
+            let of_all = parts.next().unwrap_or_default();
+            for Entry { key, span, .. } in entries {
+                let part = if together { of_all } else { parts.next().unwrap_or_default() };
+                if !all.iter().any(|one| one.part == part && one.key == key) {
+                    all.push(Swept { key, span, part });
                 }
             }
-        }
+        };
+        let points = self.tables("points")?;
+        add(points.into_iter().flat_map(|(_, point)| leaves(point)).collect(), true);
         for (_, lists) in self.tables("zip")? {
-            all.extend(leaves(lists).into_iter().map(|entry| (entry.key, entry.span)));
+            add(leaves(lists), true);
         }
-        for table in [self.table("grid")?, self.random_keys()?].into_iter().flatten() {
-            all.extend(ranges_in(table).into_iter().map(|entry| (entry.key, entry.span)));
-        }
+        add(self.table("grid")?.map(leaves).unwrap_or_default(), false);
+        add(self.random_keys()?.map(ranges_in).unwrap_or_default(), false);
         if let Some(item) = self.sweep.get("seeds") {
-            all.push(("seed".to_owned(), item.span()));
+            add(vec![Entry { key: "seed".to_owned(), span: item.span(), item }], true);
         }
         Ok(all)
     }
@@ -204,10 +238,10 @@ impl<'d> Reading<'d> {
                 let values = self.values("sweep.seeds", &entry)?;
                 values
                     .into_iter()
-                    .map(|value| self.whole("sweep.seeds", value, 0))
+                    .map(|value| self.whole("sweep.seeds", value, SEED))
                     .collect::<Result<Vec<_>>>()?
             }
-            _ => (1..=self.whole("sweep.seeds", item, 1)?).collect(),
+            _ => (1..=self.whole("sweep.seeds", item, COUNT)?).collect(),
         };
         Ok(Some(Axis(seeds.into_iter().map(|seed| vec![Setting::seed(seed)]).collect())))
     }
@@ -233,9 +267,9 @@ impl<'d> Reading<'d> {
                 .document
                 .report(fault.help("add `draws = 20`: how many points are drawn")));
         };
-        let draws = self.whole("sweep.random.draws", draws, 1)?;
+        let draws = self.whole("sweep.random.draws", draws, COUNT)?;
         let seed =
-            random.get("seed").map_or(Ok(1), |seed| self.whole("sweep.random.seed", seed, 0))?;
+            random.get("seed").map_or(Ok(1), |seed| self.whole("sweep.random.seed", seed, SEED))?;
         let Some(keys) = self.random_keys()? else { return Err(self.nothing("sweep.random.keys")) };
         let mut alternatives = vec![Vec::new(); usize::try_from(draws).unwrap_or(MAX_POINTS)];
         for entry in ranges_in(keys) {
@@ -341,12 +375,18 @@ impl<'d> Reading<'d> {
             self.wrong(&format!("{key}.{name}"), item, "is no number, nor one with a unit", RANGE)
         };
         let setting = self.setting(key, item);
-        let (number, unit) = match &setting.value {
-            SettingValue::Integer(value) => (*value as f64, ""),
-            SettingValue::Number(value) => return Ok((*value, String::new(), false)),
-            SettingValue::Text(text) => number_and_unit(text).ok_or_else(refused)?,
+        let (number, unit, is_whole) = match &setting.value {
+            SettingValue::Integer(value) => (*value as f64, "", true),
+            SettingValue::Number(value) => (*value, "", false),
+            SettingValue::Text(text) => {
+                let (number, unit) = number_and_unit(text).ok_or_else(refused)?;
+                (number, unit, number.fract() == 0.0)
+            }
         };
-        Ok((number, unit.to_owned(), number.fract() == 0.0))
+        if !number.is_finite() {
+            return Err(refused());
+        }
+        Ok((number, unit.to_owned(), is_whole))
     }
 
     /// The next value that is drawn for a key.
@@ -397,16 +437,16 @@ impl<'d> Reading<'d> {
         Ok(list.iter().collect())
     }
 
-    /// A whole number that is at least `least`.
-    fn whole(&self, key: &str, item: &Item<'_>, least: i64) -> Result<i64> {
+    /// A whole number of a range.
+    fn whole(&self, key: &str, item: &Item<'_>, range: RangeInclusive<i64>) -> Result<i64> {
         match self.setting(key, item).value {
-            SettingValue::Integer(value) if value >= least => Ok(value),
-            _ => Err(self.wrong(
-                key,
-                item,
-                &format!("a whole number from {least} up belongs here"),
-                "write such a number",
-            )),
+            SettingValue::Integer(value) if range.contains(&value) => Ok(value),
+            _ => {
+                let (least, most) = range.into_inner();
+                let end = if most == i64::MAX { "up".to_owned() } else { format!("to {most}") };
+                let message = format!("a whole number from {least} {end} belongs here");
+                Err(self.wrong(key, item, &message, "write such a number"))
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use rocelab_scenario::{Document, Fault, Scenario, ScenarioError, reference};
 
 use crate::Point;
 use crate::axis::combinations;
-use crate::reading::Reading;
+use crate::reading::{Reading, is_within};
 
 /// The most points that a sweep may have.
 pub const MAX_POINTS: usize = 1_000_000;
@@ -62,6 +62,15 @@ impl Sweep {
             return Err(document.report(fault.help("give fewer values, or fewer keys")));
         }
         let points = combinations(&axes);
+        let is_swept = |key: &str| {
+            let seed = Some("seed").filter(|_| points[0].setting("seed").is_some());
+            keys.iter().map(String::as_str).chain(seed).any(|swept| is_within(key, swept))
+        };
+        if let Some((key, _)) = overrides.iter().find(|(key, _)| is_swept(key)) {
+            let document = Document::new(path, "", &overrides);
+            let fault = Fault::at(key.clone(), "is swept, so that this value has no effect");
+            return Err(document.report(fault.help("change the key in `[sweep]`")));
+        }
         Ok(Self { file: path.to_owned(), scenario, text, overrides, keys, points })
     }
 

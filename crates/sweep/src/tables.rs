@@ -79,22 +79,19 @@ fn label_columns(sweep: &Sweep, results: &[Results]) -> Vec<KeyColumn> {
     names.into_iter().map(column).filter(is_free).collect()
 }
 
-/// The values of a key: numbers if all are.
+/// The values of a key: numbers if those of all points are, whether they are done or not.
 fn values_of(sweep: &Sweep, done: &[usize], key: &str) -> KeyValues {
-    let values: Vec<Option<&SettingValue>> = done
-        .iter()
-        .map(|&point| sweep.points()[point].setting(key).map(|setting| &setting.value))
-        .collect();
-    let has = |is: fn(&SettingValue) -> bool| values.iter().flatten().any(|value| is(value));
+    let points = sweep.points();
+    let value = |point: usize| points[point].setting(key).map(|setting| &setting.value);
+    let values = || done.iter().map(|&point| value(point));
+    let has = |is: fn(&SettingValue) -> bool| (0..points.len()).filter_map(value).any(is);
     if has(|value| matches!(value, SettingValue::Text(_))) {
-        return KeyValues::Texts(
-            values.iter().map(|value| value.map(SettingValue::to_text)).collect(),
-        );
+        return KeyValues::Texts(values().map(|value| value.map(SettingValue::to_text)).collect());
     }
     if has(|value| matches!(value, SettingValue::Number(_))) {
-        return KeyValues::Numbers(values.iter().map(|value| value.map(number)).collect());
+        return KeyValues::Numbers(values().map(|value| value.map(number)).collect());
     }
-    KeyValues::Integers(values.iter().map(|value| value.map(integer)).collect())
+    KeyValues::Integers(values().map(|value| value.map(integer)).collect())
 }
 
 fn number(value: &SettingValue) -> f64 {

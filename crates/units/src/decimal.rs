@@ -119,8 +119,14 @@ impl Grammar {
     /// The error of a number with a unit that is none, such as `100gbps` or `100G`.
     fn unknown_unit(&self, number: &str, unit: &str) -> ParseError {
         let names = || self.units.iter().flat_map(|unit| unit.names).copied();
-        let in_other_case = names().find(|name| name.eq_ignore_ascii_case(unit));
-        let begins = |name: &str| name.len() > unit.len() && name.starts_with(unit);
+        // Bits are not bytes.
+        let bits = |name: &str| {
+            name.bytes().filter(|byte| matches!(byte, b'b' | b'B')).collect::<Vec<_>>()
+        };
+        let in_other_case =
+            names().find(|name| name.eq_ignore_ascii_case(unit) && bits(name) == bits(unit));
+        let is_prefix = matches!(unit, "k" | "K" | "M" | "G" | "T");
+        let begins = |name: &str| is_prefix && name.len() > unit.len() && name.starts_with(unit);
         let (quantity, unit) = (self.quantity, unit.to_owned());
         match in_other_case.or_else(|| names().find(|&name| begins(name))) {
             Some(name) => {
@@ -218,7 +224,12 @@ mod tests {
         assert!(message("100GB").contains("`GB` is no unit of bandwidth"));
         assert!(message("100G").ends_with("`G` is no unit of bandwidth: write `100Gbps`"));
         assert!(message("2.5gbps").ends_with("write `2.5Gbps`"));
-        assert!("20kb".parse::<Bytes>().unwrap_err().to_string().ends_with("write `20KB`"));
+        assert!(message("100GBps").contains("use one of"), "bytes are not bits");
+        let of_bytes = |text: &str| text.parse::<Bytes>().unwrap_err().to_string();
+        assert!(
+            of_bytes("20K").ends_with("write `20KB`") && of_bytes("20Kb").contains("use one of")
+        );
+        assert!("5m".parse::<Duration>().unwrap_err().to_string().contains("use one of"));
         assert!(message("fast").contains("does not start with a decimal number"));
         assert!(message("").contains("does not start with a decimal number"));
         assert!(message("1.2.3Gbps").contains("decimal number"));

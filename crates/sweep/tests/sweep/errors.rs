@@ -3,11 +3,37 @@
 use crate::sweep;
 
 /// The plan, the place of the error (line and column of the plan), and parts of its message.
-const WRONG: [(&str, &str, &[&str]); 24] = [
+const WRONG: [(&str, &str, &[&str]); 30] = [
     ("", "1:1", &["no `[sweep]`", "[sweep.grid]"]),
     ("[sweep]\n", "7:1", &["sweep", "nothing is swept", "seeds"]),
     ("[sweep]\nseed = 3\n", "8:1", &["sweep.seed", "no key `seed`", "`seeds`"]),
     ("[sweep]\nseeds = 0\n", "8:9", &["sweep.seeds = 0", "whole number from 1"]),
+    ("[sweep]\nseeds = 9223372036854775807\n", "8:9", &["sweep.seeds", "from 1 to 1000000"]),
+    (
+        "[sweep.random]\ndraws = 1000000000000\nkeys = { stop = [\"1ms\"] }\n",
+        "8:9",
+        &["sweep.random.draws = 1000000000000", "from 1 to 1000000"],
+    ),
+    (
+        "[sweep.random]\ndraws = 2\nkeys = { a = { from = nan, to = 1.0 } }\n",
+        "9:23",
+        &["sweep.random.keys.a.from = nan", "no number"],
+    ),
+    (
+        "[sweep.random]\ndraws = 2\nkeys = { a = { from = 0.0, to = inf } }\n",
+        "9:33",
+        &["sweep.random.keys.a.to = inf", "no number"],
+    ),
+    (
+        "[[sweep.points]]\ncongestion_control.hpcc.eta = 0.9\n[sweep.grid]\ncongestion_control = [\"dcqcn\"]\n",
+        "10:1",
+        &["congestion_control", "in two places", "take it out"],
+    ),
+    (
+        "[sweep.grid]\nworkload.incast.senders = [1]\n\"workload.incast[0]\" = [{}]\n",
+        "9:1",
+        &["workload.incast[0]", "a part of another key"],
+    ),
     ("[sweep]\nseeds = \"3\"\n", "8:9", &["sweep.seeds = \"3\"", "whole number"]),
     ("[sweep]\nseeds = []\n", "8:9", &["sweep.seeds = []", "empty"]),
     ("[sweep]\nseeds = [1, -2]\n", "8:13", &["sweep.seeds = -2", "from 0"]),

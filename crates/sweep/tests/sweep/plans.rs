@@ -98,3 +98,23 @@ fn there_are_at_most_a_million_points() {
     let error = sweep(text).unwrap_err();
     assert!(error.to_string().contains(&format!("more than {MAX_POINTS} points")), "{error}");
 }
+
+#[test]
+fn a_swept_key_cannot_be_set_for_all_points() {
+    let text =
+        format!("{SMALL}[sweep]\nseeds = 2\n[sweep.grid]\nworkload.incast.senders = [1, 2]\n");
+    for key in ["seed", "workload.incast.senders", "workload.incast[0].senders"] {
+        let set = [(key.to_owned(), "1".to_owned())];
+        let error = Sweep::parse(&text, "plan.toml".as_ref(), &set).unwrap_err().to_string();
+        assert!(error.contains(&format!(": {key}")) && error.contains("is swept"), "{error}");
+    }
+    let set = [("workload.incast.bytes".to_owned(), "1KB".to_owned())];
+    assert_eq!(Sweep::parse(&text, "plan.toml".as_ref(), &set).unwrap().points().len(), 4);
+}
+
+#[test]
+fn keys_that_end_like_a_range_are_keys() {
+    let text = "[sweep.grid]\nworkload.multicast.from = [\"host-0\", \"host-1\"]\n";
+    assert_eq!(sweep(text).unwrap().keys(), ["workload.multicast.from"]);
+    assert_eq!(points(text)[1], "workload.multicast.from=host-1");
+}
