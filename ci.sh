@@ -11,7 +11,7 @@ if [ -n "${CI:-}" ]; then
     export CARGO_INCREMENTAL=0
 fi
 
-steps=(prepare format lints documentation tests combinations program benches fuzz_targets)
+steps=(prepare format lints documentation tests combinations program)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
 # captures are skipped and say so; without Chromium, tests of pages; without MPI or libclang, all of
@@ -45,12 +45,16 @@ can_use_mpi() {
 
 # The packages that can be built here. All at once, so that what they use is built once.
 packages() {
-    if can_use_mpi; then
-        echo --workspace
-    else
+    local options=(--workspace)
+    if ! can_use_mpi; then
         echo "note: no MPI or no libclang; rocelab-mpi is neither built nor tested" >&2
-        echo --workspace --exclude rocelab-mpi
+        options+=(--exclude rocelab-mpi)
     fi
+    if ! command -v c++ > /dev/null; then
+        echo "note: no C++ compiler, which libFuzzer is built by; the fuzz targets are not checked" >&2
+        options+=(--exclude rocelab-fuzz)
+    fi
+    echo "${options[@]}"
 }
 
 # Modules that a macro declares are unknown to `cargo fmt`, so every file is checked by its name.
@@ -59,6 +63,7 @@ format() {
     git ls-files -z -- '*.rs' | xargs -0 rustfmt --edition 2024 --check
 }
 
+# Benches and fuzz targets are checked, not run.
 lints() {
     cargo clippy $(packages) --all-targets -- -D warnings
 }
@@ -100,21 +105,6 @@ program() {
     ROCELAB_REPORT="$results/fat320-websearch/report.html" \
         cargo test $(packages) --test integration -- --nocapture that_the_environment_names
     rm -r "$results"
-}
-
-# Checked, not measured: figures of a shared machine say little. By clippy, as in `lints`, so that nothing is
-# checked twice.
-benches() {
-    cargo clippy $(packages) --benches -- -D warnings
-}
-
-# Fuzz targets need nightly Rust. Without it they are left out.
-fuzz_targets() {
-    if ! cargo +nightly --version > /dev/null 2>&1; then
-        echo "note: no nightly Rust; the fuzz targets are not checked"
-        return
-    fi
-    (cd fuzz && cargo +nightly check --target-dir "${CARGO_TARGET_DIR:-../target}/fuzz")
 }
 
 if [ $# -gt 0 ]; then

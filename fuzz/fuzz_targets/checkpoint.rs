@@ -93,7 +93,7 @@ static GROUND: LazyLock<Ground> = LazyLock::new(|| {
         &directory,
         Execution::SEQUENTIAL,
         (&checkpoints, settings),
-        |_| {
+        &mut |_| {
             looks += 1;
             if looks == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         },
