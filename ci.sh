@@ -11,7 +11,7 @@ if [ -n "${CI:-}" ]; then
     export CARGO_INCREMENTAL=0
 fi
 
-steps=(prepare format lints documentation tests combinations program)
+steps=(prepare format lints documentation tests combinations program python)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
 # captures are skipped and say so; without Chromium, tests of pages; without MPI or libclang, all of
@@ -22,6 +22,7 @@ prepare() {
         command -v "$program" > /dev/null || missing+=("$program")
     done
     can_use_mpi || missing+=(openmpi-bin libopenmpi-dev libclang-dev)
+    can_use_python || missing+=(python3-venv)
     if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
         export DEBIAN_FRONTEND=noninteractive
         { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; } || true
@@ -54,7 +55,16 @@ packages() {
         echo "note: no C++ compiler, which libFuzzer is built by; the fuzz targets are not checked" >&2
         options+=(--exclude rocelab-fuzz)
     fi
+    if ! can_use_python; then
+        echo "note: no Python of 3.10 or newer with venv; the package for it is neither built nor tested" >&2
+        options+=(--exclude rocelab-python)
+    fi
     echo "${options[@]}"
+}
+
+# Whether there is a Python that the package runs on, and that can make environments.
+can_use_python() {
+    python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' 2> /dev/null
 }
 
 # Modules that a macro declares are unknown to `cargo fmt`, so every file is checked by its name.
@@ -105,6 +115,41 @@ program() {
     ROCELAB_REPORT="$results/fat320-websearch/report.html" \
         cargo test $(packages) --test integration -- --nocapture that_the_environment_names
     rm -r "$results"
+}
+
+# The Python package, as the workspace builds it, in an environment below `target`.
+python() {
+    can_use_python || return 0
+    local target=${CARGO_TARGET_DIR:-target} place
+    place=$target/python
+    cargo build --profile test $(packages) --tests --lib --bin rocelab
+    environment "$place/environment" -r python/tests/requirements.txt
+    rm -rf "$place/rocelab"
+    cp -r python/rocelab "$place"
+    cp "$target/debug/librocelab_native.so" "$place/rocelab/_native.abi3.so"
+    ROCELAB=$(realpath "$target/debug/rocelab") PYTHONPATH=$(realpath "$place") \
+        "$place/environment/bin/python" -m pytest -q -n 2 -p no:cacheprovider --doctest-modules --nbmake \
+        python/tests examples "$place/rocelab"
+}
+
+# An environment of Python with these packages, made once.
+environment() {
+    local place=$1
+    shift
+    [ -x "$place/bin/python" ] || python3 -m venv "$place"
+    "$place/bin/python" -m pip install -q --no-compile --disable-pip-version-check "$@"
+}
+
+# A step of its own: the wheel as it is released, which takes all optimisation, and what a new user does with it.
+wheel() {
+    local target=${CARGO_TARGET_DIR:-target} place
+    place=$target/wheel
+    rm -rf "$place"
+    environment "$place/tools" 'maturin[zig]>=1.8,<2'
+    "$place/tools/bin/maturin" build --release --zig --compatibility manylinux2014 --out "$place"
+    environment "$place/environment" "$(echo "$place"/rocelab-*.whl)[figures]"
+    "$place/environment/bin/python" python/first_figure.py "$place/first-figure.png"
+    ls -l "$place"/*.whl "$place"/*.png
 }
 
 if [ $# -gt 0 ]; then

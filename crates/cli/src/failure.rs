@@ -104,7 +104,9 @@ impl From<SweepError> for Failure {
             SweepError::Run(error) => Self::Run(error),
             SweepError::Results(error) => Self::Results(error),
             SweepError::Machine { path, error } => Self::Machine { path, error },
-            SweepError::OtherSettings { .. } => Self::Input(error.to_string()),
+            SweepError::OtherSettings { .. } | SweepError::Earlier { .. } => {
+                Self::Input(error.to_string())
+            }
             SweepError::Defect { message } => Self::Defect(message),
         }
     }

@@ -49,7 +49,7 @@ impl Bar {
             return;
         }
         let elapsed = self.started.elapsed().as_secs_f64();
-        let done = fraction_done(progress);
+        let done = progress.fraction();
         let left = if done > 0.0 { elapsed / done - elapsed } else { f64::NAN };
         let eta = if left.is_finite() { format!("{left:.0}s left") } else { "?".into() };
         self.bar.set_message(format!(
@@ -127,15 +127,4 @@ fn ended(progress: &Progress) -> String {
         (0, _) => operations,
         _ => format!("{flows}, {operations}"),
     }
-}
-
-/// The completed share of the run: of its flows or of its time, whichever is larger.
-fn fraction_done(progress: &Progress) -> f64 {
-    let flows = if progress.flows == 0 {
-        0.0
-    } else {
-        f64::from(progress.flows_ended) / progress.flows as f64
-    };
-    let time = progress.stop.map_or(0.0, |stop| progress.now.ps() as f64 / stop.ps().max(1) as f64);
-    flows.max(time).min(1.0)
 }

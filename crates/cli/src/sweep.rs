@@ -93,7 +93,7 @@ pub(crate) fn execute(arguments: &SweepArguments) -> Result<Exit, Failure> {
     let points = Points::new(&sweep, &folder, overwrite);
     match (arguments.collect, &arguments.points[..]) {
         (true, _) => {
-            let all = (0..sweep.points().len()).map(|point| found(&points, point)).collect();
+            let all = (0..sweep.points().len()).map(|point| points.found(point)).collect();
             put_together(arguments, &points, all)
         }
         (false, []) => {
@@ -177,15 +177,6 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Whether a point has results.
-fn found(points: &Points<'_>, point: usize) -> Status {
-    match points.is_done(point) {
-        Ok(true) => Status::Done,
-        Ok(false) => Status::Open,
-        Err(error) => Status::Failed(error),
-    }
-}
-
 /// Carries out all points, and makes the tables.
 fn carry_out_all(
     arguments: &SweepArguments,
@@ -253,7 +244,7 @@ fn put_together(
     // A point that was not reached may have results of an earlier time.
     for (point, status) in statuses.iter_mut().enumerate() {
         if matches!(status, Status::Open) {
-            *status = found(points, point);
+            *status = points.found(point);
         }
     }
     let is_done = |status: &Status| matches!(status, Status::Done);
@@ -269,8 +260,11 @@ fn put_together(
     let mut exit = Exit::Done;
     for (point, status) in statuses.into_iter().enumerate() {
         if let Status::Failed(error) = status {
-            named(points, point, error).report();
-            exit = Exit::Found;
+            // A scenario that cannot be is a finding among many; a defect, or a full disk, is what it is.
+            exit = exit.and(match named(points, point, error).report() {
+                Exit::BadInput => Exit::Found,
+                worse => worse,
+            });
         }
     }
     if open > 0 && !arguments.collect {
@@ -285,7 +279,7 @@ fn put_together(
             "warning: {} without results ({some}{more}): the tables are without them",
             counted(open)
         );
-        exit = Exit::Found;
+        exit = exit.and(Exit::Found);
     }
     if !arguments.quiet {
         let total = points.sweep().points().len();

@@ -55,7 +55,6 @@ impl Column {
     }
 
     /// Parses a field of a file; `None` if it is not of the column's type.
-    #[cfg(any(feature = "parquet", test))]
     pub(crate) fn parse<'r>(&self, field: &'r str) -> Option<Value<'r>> {
         match self.content {
             Content::Text => Some(Value::Text(field)),

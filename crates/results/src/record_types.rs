@@ -1,9 +1,13 @@
 //! All record types.
 
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
 use crate::{
     Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, IngressSample, LinkRecord,
     MarkSample, MemorySample, OperationRecord, PauseRecord, QueueSample, RateSample, Record,
-    StormRecord, SwitchRecord, UtilisationSample,
+    ResultsError, StormRecord, SwitchRecord, Table, UtilisationSample,
 };
 
 /// A record type, as it is declared.
@@ -23,6 +27,30 @@ impl RecordType {
     /// The declaration of the record type `R`.
     pub const fn of<R: Record>() -> Self {
         Self { name: R::NAME, file: R::FILE, parquet: R::PARQUET, columns: R::COLUMNS }
+    }
+
+    /// All records of this type in the results directory `folder`; `None` if it has no file for them.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`]; [`ResultsError::Malformed`] if a row has not the columns of this type.
+    pub fn read(&self, folder: &Path) -> Result<Option<Table>, ResultsError> {
+        let path = folder.join(self.file);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let file = BufReader::new(File::open(&path).map_err(ResultsError::read(&path))?);
+        let malformed = |reason| ResultsError::Malformed { path: path.clone(), reason };
+        let mut rows = csv::Reader::from_reader(file);
+        let header = rows.headers().map_err(|error| ResultsError::read_csv(&path, error))?;
+        if !header.iter().eq(self.columns.iter().map(|column| column.name)) {
+            return Err(malformed("its columns are those of another version of rocelab".into()));
+        }
+        let mut table = Table::of_type(self);
+        for row in rows.into_records() {
+            let row = row.map_err(|error| ResultsError::read_csv(&path, error))?;
+            table.parse(row.iter()).map_err(malformed)?;
+        }
+        Ok(Some(table))
     }
 }
 

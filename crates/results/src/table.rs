@@ -1,7 +1,7 @@
 //! Rows of one record type in memory, column by column.
 
 use crate::column::Content;
-use crate::{Column, Millionths, Record, Value};
+use crate::{Column, Millionths, Record, RecordType, Value};
 
 /// Rows of one record type in Arrow's layout: an array for each column.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +44,12 @@ pub struct Texts {
 impl Table {
     /// A table without rows.
     pub fn of<R: Record>() -> Self {
-        let arrays = R::COLUMNS.iter().map(|column| Array::of(column.content)).collect();
-        Self { name: R::NAME, columns: R::COLUMNS, arrays, rows: 0 }
+        Self::of_type(&RecordType::of::<R>())
+    }
+
+    pub(crate) fn of_type(record: &RecordType) -> Self {
+        let arrays = record.columns.iter().map(|column| Array::of(column.content)).collect();
+        Self { name: record.name, columns: record.columns, arrays, rows: 0 }
     }
 
     /// The name of the record type.
@@ -73,6 +77,11 @@ impl Table {
         &self.arrays
     }
 
+    /// The values of all columns, to be stored elsewhere without a copy.
+    pub fn into_arrays(self) -> Vec<Array> {
+        self.arrays
+    }
+
     /// The values of a column; `None` if there is no column of this name.
     pub fn array(&self, column: &str) -> Option<&Array> {
         let place = self.columns.iter().position(|one| one.name == column)?;
@@ -95,7 +104,6 @@ impl Table {
     /// Appends a row of text, as in a file.
     ///
     /// # Errors The reason in words, if a field does not have its column's type.
-    #[cfg(any(feature = "parquet", test))]
     pub(crate) fn parse<'r>(&mut self, row: impl Iterator<Item = &'r str>) -> Result<(), String> {
         let mut fields = row;
         for (column, array) in self.columns.iter().zip(&mut self.arrays) {
@@ -141,6 +149,11 @@ impl Array {
     /// Number of rows without a value.
     pub const fn missing(&self) -> usize {
         self.missing
+    }
+
+    /// [`values`](Self::values) and [`present`](Self::present), to be stored elsewhere without a copy.
+    pub fn into_parts(self) -> (Values, Vec<u8>) {
+        (self.values, self.present)
     }
 
     /// Whether a row has a value.
@@ -217,6 +230,11 @@ impl Texts {
     /// The start of each text, and the end of the last (bytes).
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
+    }
+
+    /// [`text`](Self::text) and [`offsets`](Self::offsets), to be stored elsewhere without a copy.
+    pub fn into_parts(self) -> (String, Vec<usize>) {
+        (self.text, self.offsets)
     }
 
     /// One of the texts.

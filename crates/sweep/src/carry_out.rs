@@ -10,7 +10,7 @@ use rocelab_results::{
     Machine, Overwrite, POINT_TXT, Results, ResultsDir, ResultsError, RunInfo, clear_leftovers,
 };
 use rocelab_scenario::Scenario;
-use rocelab_sim::{Ending, Execution, Planning, store_scenario};
+use rocelab_sim::{Ending, Execution, store_scenario};
 
 use crate::{Sweep, SweepError};
 
@@ -129,7 +129,7 @@ impl<'s> Points<'s> {
         observe: &(dyn Fn(&Observed<'_>) -> ControlFlow<()> + Sync),
     ) -> Status {
         let ended = catch_unwind(AssertUnwindSafe(|| self.run(point, clock, observe)));
-        match ended {
+        let status = match ended {
             Ok(Ok(true)) => Status::Done,
             Ok(Ok(false)) => Status::Open,
             Ok(Err(error)) => Status::Failed(error),
@@ -139,16 +139,56 @@ impl<'s> Points<'s> {
                     message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
                 Status::Failed(SweepError::Defect { message: message.unwrap_or_default() })
             }
+        };
+        self.note_failure(point, &status);
+        status
+    }
+
+    /// What there is of a point, whoever carried it out.
+    pub fn found(&self, point: usize) -> Status {
+        match self.look_for(point) {
+            Ok(status) => status,
+            Err(error) => Status::Failed(error),
         }
     }
 
-    /// Whether there are results of a point with its present settings.
-    ///
-    /// # Errors
-    /// [`SweepError::OtherSettings`] if there are some of other settings; if its scenario cannot be read.
-    pub fn is_done(&self, point: usize) -> Result<bool, SweepError> {
+    fn look_for(&self, point: usize) -> Result<Status, SweepError> {
         let scenario = self.sweep.load_point(&self.sweep.points()[point])?;
-        self.has_results(point, &self.settings(point, &scenario)?)
+        let settings = self.settings(point, &scenario)?;
+        if self.has_results(point, &settings)? {
+            return Ok(Status::Done);
+        }
+        let told = std::fs::read_to_string(self.failure_file(point)).unwrap_or_default();
+        // One of other settings says nothing of these.
+        Ok(match told.strip_suffix(&settings) {
+            Some(message) => {
+                let message = message.trim_end().to_owned();
+                Status::Failed(SweepError::Earlier { message })
+            }
+            None => Status::Open,
+        })
+    }
+
+    /// Why a point failed, for those who put the results of all points together.
+    fn note_failure(&self, point: usize, status: &Status) {
+        let file = self.failure_file(point);
+        // Whoever carries it out is told in any case: what cannot be noted is no failure of the point.
+        let _ = match status {
+            Status::Open => Ok(()),
+            Status::Done if !file.exists() => Ok(()),
+            Status::Done => std::fs::remove_file(file),
+            Status::Failed(error) => {
+                let loaded = self.sweep.load_point(&self.sweep.points()[point]);
+                let settings = loaded.ok().and_then(|one| self.settings(point, &one).ok());
+                let settings = settings.unwrap_or_default();
+                std::fs::write(file, format!("{error}\n\n{settings}"))
+            }
+        };
+    }
+
+    /// Beside the point's directory.
+    fn failure_file(&self, point: usize) -> PathBuf {
+        self.directory(point).with_extension("failed.txt")
     }
 
     fn has_results(&self, point: usize, settings: &str) -> Result<bool, SweepError> {
@@ -190,7 +230,7 @@ impl<'s> Points<'s> {
         if self.has_results(point, &settings)? {
             return Ok(true);
         }
-        let plan = scenario.plan()?;
+        let plan = self.sweep.plan_point(&self.sweep.points()[point], &scenario)?;
         let directory = ResultsDir::create(self.directory(point), self.overwrite)?;
         store_scenario(&scenario, &directory)?;
         directory.write_text(POINT_TXT, &settings)?;

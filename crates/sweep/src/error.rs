@@ -34,6 +34,12 @@ pub enum SweepError {
         /// What the panic said.
         message: String,
     },
+    /// A point failed when it was carried out, perhaps elsewhere.
+    #[error("{message}")]
+    Earlier {
+        /// What was told then.
+        message: String,
+    },
     /// The operating system reported an error.
     #[error("{}: {error}", path.display())]
     Machine {

@@ -99,7 +99,7 @@ impl<'d> Reading<'d> {
         match item.get_ref() {
             DeValue::String(file) => {
                 let file = self.document.folder().join(file.as_ref());
-                let text = std::fs::read_to_string(&file).map_err(|error| {
+                let text = rocelab_fabric::read_text(&file).map_err(|error| {
                     let message = format!("{} cannot be read: {error}", file.display());
                     self.wrong(
                         "sweep.scenario",
@@ -243,7 +243,8 @@ impl<'d> Reading<'d> {
             }
             _ => (1..=self.whole("sweep.seeds", item, COUNT)?).collect(),
         };
-        Ok(Some(Axis(seeds.into_iter().map(|seed| vec![Setting::seed(seed)]).collect())))
+        let setting = |seed| vec![Setting::seed(seed, item.span())];
+        Ok(Some(Axis(seeds.into_iter().map(setting).collect())))
     }
 
     /// `[sweep.random]`: so many draws, each of a value for each key.
@@ -401,9 +402,11 @@ impl<'d> Reading<'d> {
             Source::Range(range) => range,
         };
         let number = range.draw(stream);
-        let (key, text) = (entry.key.clone(), format!("{number}{}", range.unit));
+        let (key, span) = (entry.key.clone(), entry.item.span());
+        let text = format!("{number}{}", range.unit);
         if !range.unit.is_empty() {
-            return Setting { key, text: format!("\"{text}\""), value: SettingValue::Text(text) };
+            let (quoted, value) = (format!("\"{text}\""), SettingValue::Text(text));
+            return Setting { key, text: quoted, value, span };
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -416,7 +419,7 @@ impl<'d> Reading<'d> {
         };
         // A number in TOML has a point, or else it is an integer.
         let text = if range.is_whole || text.contains('.') { text } else { format!("{text}.0") };
-        Setting { key, text, value }
+        Setting { key, text, value, span }
     }
 
     /// The values of a list.
@@ -467,11 +470,12 @@ impl<'d> Reading<'d> {
             // One with a header of its own has no text.
             DeValue::Table(table) if table.is_empty() => {
                 let (key, text) = (key.to_owned(), "{}".to_owned());
-                return Setting { key, value: SettingValue::Text(text.clone()), text };
+                let value = SettingValue::Text(text.clone());
+                return Setting { key, value, text, span: item.span() };
             }
             _ => SettingValue::Text(text.clone()),
         };
-        Setting { key: key.to_owned(), text, value }
+        Setting { key: key.to_owned(), text, value, span: item.span() }
     }
 
     /// A table of the sweep.

@@ -1,5 +1,7 @@
 //! A key with a value.
 
+use std::ops::Range;
+
 /// A key of a scenario, set to a value for one point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
@@ -9,6 +11,8 @@ pub struct Setting {
     pub text: String,
     /// What tables say of it.
     pub value: SettingValue,
+    /// Where the value, or what it was drawn from, stands in the text of the sweep (bytes).
+    pub span: Range<usize>,
 }
 
 /// A value as a table has it.
@@ -35,8 +39,8 @@ impl SettingValue {
 
 impl Setting {
     /// The seed of a run.
-    pub fn seed(seed: i64) -> Self {
+    pub fn seed(seed: i64, span: Range<usize>) -> Self {
         let value = SettingValue::Integer(seed);
-        Self { key: "seed".to_owned(), text: seed.to_string(), value }
+        Self { key: "seed".to_owned(), text: seed.to_string(), value, span }
     }
 }

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use rocelab_scenario::{Document, Fault, Scenario, ScenarioError, reference};
+use rocelab_sim::{Plan, Planning};
 
-use crate::Point;
 use crate::axis::combinations;
 use crate::reading::{Reading, is_within};
+use crate::{Point, Setting};
 
 /// The most points that a sweep may have.
 pub const MAX_POINTS: usize = 1_000_000;
@@ -14,7 +15,8 @@ pub const MAX_POINTS: usize = 1_000_000;
 /// A scenario that is run with different values.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    file: PathBuf,
+    /// The file that it was read from.
+    document: Document,
     scenario: PathBuf,
     /// The text of the scenario, as it was when the sweep was read: points do not see later changes.
     text: String,
@@ -32,7 +34,7 @@ impl Sweep {
     /// If the file cannot be read or is no TOML, has no `[sweep]`, or one with keys or values that cannot be. Scenarios
     /// of points are read when they run: see [`Sweep::load_point`].
     pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
-        let text = std::fs::read_to_string(path)
+        let text = rocelab_fabric::read_text(path)
             .map_err(|error| ScenarioError::unreadable(path, &error))?;
         Self::parse(&text, path, overrides)
     }
@@ -71,12 +73,13 @@ impl Sweep {
             let fault = Fault::at(key.clone(), "is swept, so that this value has no effect");
             return Err(document.report(fault.help("change the key in `[sweep]`")));
         }
-        Ok(Self { file: path.to_owned(), scenario, text, overrides, keys, points })
+        drop(root);
+        Ok(Self { document, scenario, text, overrides, keys, points })
     }
 
     /// The file that it was read from.
     pub fn file(&self) -> &Path {
-        &self.file
+        self.document.file()
     }
 
     /// The file of the scenario.
@@ -86,7 +89,7 @@ impl Sweep {
 
     /// The name of the sweep: its file's, without the ending.
     pub fn name(&self) -> String {
-        let stem = self.file.file_stem();
+        let stem = self.file().file_stem();
         stem.map_or_else(|| "sweep".into(), |stem| stem.to_string_lossy().into_owned())
     }
 
@@ -100,15 +103,44 @@ impl Sweep {
         &self.points
     }
 
-    /// Reads the scenario with the settings of a point.
+    /// Reads the scenario with the settings of a point. What is wrong with one of these is told of its place in the
+    /// sweep.
     ///
     /// # Errors
     /// As [`Scenario::load`].
     pub fn load_point(&self, point: &Point) -> Result<Scenario, ScenarioError> {
         let overrides = [&self.overrides[..], &point.overrides()].concat();
-        if reference::is_config(&self.scenario) {
-            return Ok(reference::parse_config(&self.text, &self.scenario, &overrides)?.scenario);
-        }
-        Scenario::parse(&self.text, &self.scenario, &overrides)
+        let loaded = if reference::is_config(&self.scenario) {
+            reference::parse_config(&self.text, &self.scenario, &overrides)
+                .map(|loaded| loaded.scenario)
+        } else {
+            Scenario::parse(&self.text, &self.scenario, &overrides)
+        };
+        loaded.map_err(|error| self.placed(error, point))
+    }
+
+    /// Like [`Planning::plan`] of the scenario of a point, with errors as those of [`Sweep::load_point`].
+    ///
+    /// # Errors
+    /// As [`Planning::plan`].
+    pub fn plan_point(&self, point: &Point, scenario: &Scenario) -> Result<Plan, ScenarioError> {
+        scenario.plan().map_err(|error| self.placed(error, point))
+    }
+
+    /// An error at a setting of a point, told of where the sweep has it.
+    fn placed(&self, error: ScenarioError, point: &Point) -> ScenarioError {
+        let is_there = |one: &&Setting| {
+            *error.text() == format!("{}={}", one.key, one.text) && !error.key().is_empty()
+        };
+        let found = point.settings.iter().rev().find(is_there);
+        let Some(setting) = found.filter(|_| error.file() == Path::new("--set")) else {
+            return error;
+        };
+        let fault = Fault::at(error.key(), error.message()).value(error.value());
+        let fault = match error.help() {
+            Some(help) => fault.help(help),
+            None => fault,
+        };
+        self.document.report_at(setting.span.clone(), fault)
     }
 }

@@ -44,10 +44,18 @@ fn write<R: Record>(
     fs::create_dir_all(folder)
         .map_err(|error| SweepError::Machine { path: folder.to_owned(), error })?;
     let (path, partial) = (folder.join(name), folder.join(format!(".{name}.partial")));
-    let mut writer = CombinedWriter::<R>::create(&partial, keys)?;
+    let keys: Vec<KeyColumn> = keys.iter().map(beside::<R>).collect();
+    let mut writer = CombinedWriter::<R>::create(&partial, &keys)?;
     rows(&mut writer)?;
     writer.finish()?;
     fs::rename(&partial, &path).map_err(|error| SweepError::Machine { path, error })
+}
+
+/// The column of a key beside those of a record. Two columns with one name could not be read.
+fn beside<R: Record>(key: &KeyColumn) -> KeyColumn {
+    let is_taken = R::COLUMNS.iter().any(|column| column.name == key.name);
+    let name = if is_taken { format!("sweep.{}", key.name) } else { key.name.clone() };
+    KeyColumn { name, values: key.values.clone() }
 }
 
 /// What tells the runs apart.

@@ -67,7 +67,7 @@ fn copy_repository(copy: &Path) {
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(repository(file), copy.join(file)).unwrap();
     }
-    for folder in ["crates", "benches", "fuzz", "mpi", "structure", "docs", "scenarios"] {
+    for folder in ["crates", "benches", "fuzz", "mpi", "python", "structure", "docs", "scenarios"] {
         copy_folder(&repository(folder), &copy.join(folder));
     }
     // Compiling takes longer than running here, so nothing is optimised.

@@ -137,12 +137,40 @@ fn what_fails_is_named_and_the_others_are_kept() {
         "{}",
         ended.stderr
     );
+    // A swept value is told of where the sweep has it.
+    let line = SMALL.lines().count() + 2;
+    let place = format!("some.toml:{line}:33: workload.incast.senders = 17");
+    assert!(ended.stderr.contains(&place), "{place}: {}", ended.stderr);
     assert!(ended.stdout.starts_with("2 of 3 points"), "{}", ended.stdout);
     let (_, rows) = sandbox.csv("out/points.csv");
     assert_eq!(
         rows.iter().map(|row| row[3].as_str()).collect::<Vec<_>>(),
         ["done", "failed", "done"]
     );
+}
+
+/// A task elsewhere says why it failed to those who collect.
+#[test]
+fn why_a_single_point_failed_is_collected() {
+    let sandbox = Sandbox::new();
+    let text = format!("{SMALL}[capture]\nports = [\"host-0:0\"]\n[sweep]\nseeds = 2\n");
+    sandbox.write("some.toml", text);
+    sandbox.write("out/points/0/rocelab", "a file of somebody else");
+    let ended = sandbox.rocelab(&["sweep", "some.toml", "--out", "out", "--point", "0"]);
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.stderr.contains("point 0 failed: seed=1"), "{}", ended.stderr);
+    sandbox.succeeds(&["sweep", "some.toml", "--out", "out", "--point", "1"]);
+    let ended = sandbox.rocelab(&["sweep", "some.toml", "--out", "out", "--collect"]);
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stderr.contains("out/points/0"), "{}", ended.stderr);
+    let (_, rows) = sandbox.csv("out/points.csv");
+    assert_eq!((rows[0][3].as_str(), rows[1][3].as_str()), ("failed", "done"));
+    assert!(rows[0][7].contains("out/points/0"), "{}", rows[0][7]);
+    // Once it is done, it has not failed.
+    std::fs::remove_dir_all(sandbox.path("out/points/0")).unwrap();
+    sandbox.succeeds(&["sweep", "some.toml", "--out", "out", "--point", "0"]);
+    assert!(!sandbox.path("out/points/0.failed.txt").exists());
+    sandbox.succeeds(&["sweep", "some.toml", "--out", "out", "--collect"]);
 }
 
 #[test]

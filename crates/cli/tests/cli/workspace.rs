@@ -44,7 +44,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
         ],
     ),
     ("rocelab-state", &[]),
-    ("rocelab-sweep", &["engine", "results", "scenario", "sim"]),
+    ("rocelab-sweep", &["engine", "fabric", "results", "scenario", "sim"]),
     ("rocelab-transport", &["state", "units", "wire"]),
     ("rocelab-units", &[]),
     ("rocelab-wire", &[]),

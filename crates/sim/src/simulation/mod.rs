@@ -72,6 +72,18 @@ pub struct Progress {
     pub events: u64,
 }
 
+impl Progress {
+    /// The share of the run that is done, 0 to 1: of its flows or of its time, whichever is larger.
+    pub fn fraction(&self) -> f64 {
+        let flows = match self.flows {
+            0 => 0.0,
+            flows => f64::from(self.flows_ended) / flows as f64,
+        };
+        let time = self.stop.map_or(0.0, |stop| self.now.ps() as f64 / stop.ps().max(1) as f64);
+        flows.max(time).min(1.0)
+    }
+}
+
 impl<P: Profile> Simulation<P> {
     /// See [`Compiled`].
     fn in_one_part(plan: Arc<Plan>) -> Result<Self, BuildError> {

@@ -133,7 +133,7 @@ fn tables_are_the_same_however_points_are_carried_out() {
     for point in (0..16).rev() {
         points.carry_out(&[point], 1, &NoClock, &go_on);
     }
-    assert!(all.iter().all(|&point| points.is_done(point).unwrap()));
+    assert!(all.iter().all(|&point| matches!(points.found(point), Status::Done)));
     combine(&points, &all).unwrap();
     assert_eq!(tables(&one), tables(&single));
 }
@@ -147,6 +147,20 @@ fn labels_are_columns() {
     let said: Vec<_> = runs.iter().map(|run| [&run["labels.arm"], &run["labels.study"]]).collect();
     assert_eq!(said, [["\"a\"", "\"buffers\""], ["\"b\"", "\"buffers\""]]);
     assert_eq!(runs[0]["digest"], runs[1]["digest"], "labels change nothing else");
+}
+
+/// Data frames refuse two columns of one name.
+#[test]
+fn a_swept_key_does_not_take_the_name_of_a_flows_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[sweep.grid]\ncongestion_control = [\"dcqcn\", \"none\"]\n";
+    carried_out(&sweep(text).unwrap(), folder.path(), 1);
+    let flows = rows(&folder.path().join("flows.parquet"));
+    let swept: Vec<_> = flows.iter().map(|flow| &flow["sweep.congestion_control"]).collect();
+    let own: Vec<_> = flows.iter().map(|flow| &flow["congestion_control"]).collect();
+    assert!(swept == own && own.contains(&&"\"none\"".to_owned()), "{swept:?} {own:?}");
+    let runs = rows(&folder.path().join("runs.parquet"));
+    assert_eq!(runs[1]["congestion_control"], "\"none\"");
 }
 
 #[test]
@@ -178,6 +192,6 @@ fn results_of_other_settings_are_not_taken_for_a_point_s() {
     assert!(error.to_string().contains("--force"), "{error}");
     let points = Points::new(&other, folder.path(), Overwrite::Replace);
     assert!(matches!(points.carry_out(&[0], 1, &NoClock, &go_on)[..], [Status::Done]));
-    assert!(points.is_done(0).unwrap());
+    assert!(matches!(points.found(0), Status::Done));
     assert!(SMALL.contains("senders = 2"));
 }

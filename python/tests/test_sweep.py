@@ -1,0 +1,78 @@
+"""Sweeps: the same points and tables whoever carries them out."""
+
+import subprocess
+
+import pytest
+
+import rocelab
+
+PLAN = """
+[topology.single-switch]
+hosts = 5
+link = { rate = "100Gbps", cable = "3m" }
+
+[workload.incast]
+senders = 2
+bytes = "100KB"
+
+[sweep]
+seeds = 2
+
+[sweep.grid]
+"workload.incast.senders" = [1, 2, 4]
+congestion_control = ["dcqcn", "hpcc"]
+"""
+
+
+@pytest.fixture
+def plan(tmp_path):
+    file = tmp_path / "plan.toml"
+    file.write_text(PLAN)
+    return file
+
+
+def tables(folder):
+    return [(folder / name).read_bytes() for name in ("runs.parquet", "flows.parquet")]
+
+
+def test_tables_are_those_of_the_program(plan, program, tmp_path):
+    swept = rocelab.sweep(plan, out=tmp_path / "python", threads=2)
+    assert swept.done == list(range(12)) and not swept.failed
+    subprocess.run([program, "sweep", plan, "--out", tmp_path / "program", "--quiet"], check=True)
+    assert tables(tmp_path / "python") == tables(tmp_path / "program")
+    assert swept.runs.height == 12 and swept.flows.height == 2 * 2 * (1 + 2 + 4)
+    # Flows have a column of this name already.
+    assert (swept.flows["sweep.congestion_control"] == swept.flows["congestion_control"]).all()
+    assert swept.results(11).summary["seed"] == 2
+
+
+def test_workers_of_dask_give_the_same_tables(plan, tmp_path):
+    distributed = pytest.importorskip("dask.distributed")
+    rocelab.sweep(plan, out=tmp_path / "here", threads=1)
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        swept = rocelab.sweep(plan, out=tmp_path / "dask", client=client)
+    assert len(swept.done) == 12
+    assert tables(tmp_path / "here") == tables(tmp_path / "dask")
+
+
+def test_a_point_that_fails_is_named_and_others_are_kept(plan, tmp_path):
+    swept = rocelab.sweep(plan, out=tmp_path / "out", set={"topology.single-switch.hosts": 4})
+    assert sorted(swept.failed) == [8, 9, 10, 11]
+    assert "plan.toml:14:36: workload.incast.senders = 4" in swept.failed[8]
+    assert swept.runs.height == 8
+
+
+def test_if_no_point_is_done_it_is_an_error(plan, tmp_path):
+    with pytest.raises(rocelab.RunError, match="no point is done; point 0: .*hosts"):
+        rocelab.sweep(plan, out=tmp_path / "out", set={"topology.single-switch.hosts": 1})
+
+
+def test_a_wrong_plan_is_told_with_its_place(tmp_path):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(PLAN.replace("seeds = 2", "seed = 2"))
+    with pytest.raises(rocelab.ScenarioError) as raised:
+        rocelab.sweep(plan, out=tmp_path / "out")
+    assert raised.value.line == 11 and not (tmp_path / "out").exists()
