@@ -3,6 +3,7 @@
 #
 #   ./ci.sh                 all steps in order
 #   ./ci.sh lints tests     these steps
+#   ./ci.sh wheel slurm     steps that are not among all: they take long, or install much
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -119,7 +120,10 @@ program() {
 
 # The Python package, as the workspace builds it, in an environment below `target`.
 python() {
-    can_use_python || return 0
+    if ! can_use_python; then
+        echo "note: no Python of 3.10 or newer with venv; its package is not tested"
+        return
+    fi
     local target=${CARGO_TARGET_DIR:-target} place
     place=$target/python
     cargo build --profile test $(packages) --tests --lib --bin rocelab
@@ -136,7 +140,7 @@ python() {
 environment() {
     local place=$1
     shift
-    [ -x "$place/bin/python" ] || python3 -m venv "$place"
+    "$place/bin/python" -m pip --version > /dev/null 2>&1 || python3 -m venv --clear "$place"
     "$place/bin/python" -m pip install -q --no-compile --disable-pip-version-check "$@"
 }
 
@@ -146,10 +150,20 @@ wheel() {
     place=$target/wheel
     rm -rf "$place"
     environment "$place/tools" 'maturin[zig]>=1.8,<2'
-    "$place/tools/bin/maturin" build --release --zig --compatibility manylinux2014 --out "$place"
+    PATH="$(realpath "$place")/tools/bin:$PATH" maturin build --release --zig --compatibility manylinux2014 --out "$place"
     environment "$place/environment" "$(echo "$place"/rocelab-*.whl)[figures]"
     "$place/environment/bin/python" python/first_figure.py "$place/first-figure.png"
     ls -l "$place"/*.whl "$place"/*.png
+}
+
+# A step of its own: a sweep by a real Slurm on this machine.
+slurm() {
+    if ! command -v slurmctld > /dev/null; then
+        apt-get update -q
+        DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends slurm-wlm munge
+    fi
+    cargo build --release
+    crates/sweep/tests/slurm/run.sh "${CARGO_TARGET_DIR:-target}/release/rocelab"
 }
 
 if [ $# -gt 0 ]; then

@@ -11,4 +11,4 @@ scenario = rocelab.Scenario(
     workload={"poisson": {"load": 0.5, "distribution": "websearch", "duration": "20ms"}},
 )
 runs = {name: scenario.set(congestion_control=name).run() for name in ("dcqcn", "hpcc", "timely")}
-figures.slowdown_by_size(runs, percentiles=[50, 99]).figure.savefig(sys.argv[1])
+figures.slowdown_by_size(runs, percentiles=[50, 95]).figure.savefig(sys.argv[1])

@@ -17,6 +17,7 @@ Keys, values and units are those of scenario files (docs/scenario.md), tables th
 from __future__ import annotations
 
 import json as _json
+import math as _math
 import os as _os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,13 +25,14 @@ from typing import Any
 
 from . import _native, _progress
 from ._native import Check, Explanation, Table, __version__
-from .errors import ResultsError, RocelabError, RunError, ScenarioError
+from .errors import InputError, ResultsError, RocelabError, RunError, ScenarioError
 from .sweeps import Sweep, sweep
 
 __all__ = [
     "Check",
     "Explanation",
     "Headroom",
+    "InputError",
     "Results",
     "ResultsError",
     "RocelabError",
@@ -52,40 +54,50 @@ Progress = bool | Callable[[float, int, int], object] | None
 
 def _overrides(settings: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     """Settings as `--set` takes them: texts as they are, all else as TOML."""
-    return [(key, _value(value)) for key, value in (settings or {}).items()]
+    return [(key, _value(key, value)) for key, value in (settings or {}).items()]
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, str):
+def _value(key: str, value: Any) -> str:
+    value = _plain(key, value)
+    # A label is a text, whatever it looks like.
+    if isinstance(value, str) and not key.startswith("labels."):
         return value
     return _toml(value)
 
 
 def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_json.dumps(str(key))} = {_toml(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_toml(key)} = {_toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
         return "[" + ", ".join(_toml(one) for one in value) + "]"
-    if value is None:
-        raise TypeError("None is no value of a scenario: leave the key out")
-    return _json.dumps(_plain(value))
+    return _json.dumps(value, ensure_ascii=False)
 
 
-def _plain(value: Any) -> Any:
-    """Numbers of NumPy, and paths, as JSON knows them."""
+def _plain(key: str, value: Any) -> Any:
+    """A value of Python as JSON knows it: of NumPy too, and paths. What is `None` in a dictionary is left out."""
     if isinstance(value, _os.PathLike):
         return _os.fspath(value)
-    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
-        return value.item()
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        items = ((str(name), one) for name, one in value.items() if one is not None)
+        return {name: _plain(f"{key}.{name}" if key else name, one) for name, one in items}
+    if isinstance(value, (list, tuple)):
+        return [_plain(f"{key}[{place}]", one) for place, one in enumerate(value)]
+    if value is None:
+        raise InputError(f"{key} = None: None is no value of a scenario; leave the key out")
+    if isinstance(value, float) and not _math.isfinite(value):
+        raise InputError(f"{key} = {value}: is no number that a scenario can have; give a finite one")
+    if not isinstance(value, (bool, int, float, str)):
+        raise InputError(f"{key} = {value!r}: is of {type(value).__name__}; give a number, a text, a list or a dictionary")
     return value
 
 
-def _without_none(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _without_none(one) for key, one in value.items() if one is not None}
-    if isinstance(value, (list, tuple)):
-        return [_without_none(one) for one in value]
-    return _plain(value)
+def _counted(name: str, value: int | None) -> int | None:
+    """A number of threads or parts, at least 1."""
+    if value is not None and not 1 <= value < 2**32:
+        raise InputError(f"{name} = {value}: give a number from 1")
+    return value
 
 
 class Scenario:
@@ -93,15 +105,17 @@ class Scenario:
 
     Sections are given by their names in scenario files, as dictionaries with the same keys and units as texts:
     `Scenario(topology={...}, workload={...}, seed=3)`. Names with a hyphen are keys: `{"fat-tree": {"k": 4}}`; what is
-    `None` is left out. `folder` is where relative paths start from.
+    `None` is left out. `name` is what the run is called, and `folder` where relative paths start from.
 
     Raises `ScenarioError` with the words of `rocelab check` if something is wrong with it. Places are lines of the same
     scenario as TOML.
     """
 
-    def __init__(self, *, folder: str | _os.PathLike[str] = ".", **sections: Any) -> None:
-        text = _json.dumps(_without_none(sections))
-        self._native = _native.Scenario.from_json(text, Path(folder) / "scenario.toml", [])
+    def __init__(
+        self, *, name: str = "scenario", folder: str | _os.PathLike[str] = ".", **sections: Any
+    ) -> None:
+        text = _json.dumps(_plain("", sections))
+        self._native = _native.Scenario.from_json(text, Path(folder) / f"{name}.toml", [])
 
     @classmethod
     def _of(cls, native: _native.Scenario) -> Scenario:
@@ -126,9 +140,12 @@ class Scenario:
         """The same scenario with other values: `scenario.set({"switch.ecn.kmin": "40KB"}, seed=2)`."""
         return self._of(self._native.with_settings(_overrides(settings) + _overrides(keys)))
 
+    def __reduce__(self):
+        return (_restored, self._native.parts())
+
     @property
     def name(self) -> str:
-        """Its `name`, or that of its file."""
+        """What the run is called: as its file, without the ending."""
         return self._native.name
 
     def to_toml(self) -> str:
@@ -155,6 +172,7 @@ class Scenario:
         Raises `ScenarioError` if the scenario cannot run, `RunError`, and `ResultsError` if results cannot be written.
         """
         destination = None if out is None else (Path(out), force)
+        threads, partitions = _counted("threads", threads), _counted("partitions", partitions)
         with _progress.of_run(progress) as tell:
             return Results._of(self._native.run(destination, threads, partitions, tell))
 
@@ -170,11 +188,18 @@ class Scenario:
         progress: Progress = None,
     ) -> Explanation:
         """Where the time of a flow went, or of an operation (connection and number); of neither, what was paused."""
+        if flow is not None and operation is not None:
+            raise InputError(f"flow = {flow}, operation = {operation}: give one of them")
         with _progress.of_run(progress) as tell:
             return self._native.explain(flow, operation, tell)
 
     def __repr__(self) -> str:
         return repr(self._native)
+
+
+def _restored(text: str, path: str, overrides: list[tuple[str, str]]) -> Scenario:
+    """A scenario that was pickled."""
+    return Scenario._of(_native.Scenario.parse(text, Path(path), overrides))
 
 
 class Results:
@@ -198,6 +223,11 @@ class Results:
     def names(self) -> list[str]:
         """The names of the tables that there are."""
         return [name.replace("-", "_") for name in self._native.names]
+
+    def __reduce__(self):
+        if self.directory is None:
+            raise TypeError("results in memory cannot be pickled: run with `out`, or take the tables")
+        return (open, (self.directory.absolute(),))
 
     def __getattr__(self, name: str) -> Table:
         if name.startswith("_"):

@@ -67,8 +67,13 @@ def of_run(asked: bool | Tell | None) -> Iterator[Tell | None]:
 
 
 @contextmanager
-def of_points(asked: bool | None, points: int) -> Iterator[Callable[[int], object] | None]:
+def of_points(
+    asked: bool | Callable[[int], object] | None, points: int
+) -> Iterator[Callable[[int], object] | None]:
     """What a sweep tells when a point has ended."""
+    if callable(asked):
+        yield asked
+        return
     if not _is_shown(asked):
         yield None
         return

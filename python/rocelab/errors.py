@@ -34,6 +34,10 @@ class ScenarioError(RocelabError, ValueError):
         return (type(self), (str(self), place, what))
 
 
+class InputError(RocelabError, ValueError):
+    """An argument, or a file that is no scenario, has an error."""
+
+
 class RunError(RocelabError, RuntimeError):
     """A run gave no results, or cannot be explained."""
 

@@ -14,7 +14,7 @@ from ._native import Table
 def decode(path: str | os.PathLike[str]) -> Table:
     """Every frame of a capture, a row each: `polars.DataFrame(rocelab.pcap.decode("run.pcapng"))`.
 
-    Raises `ValueError` if the file is no capture, or ends in the middle of a frame.
+    Raises `InputError` if the file is no capture, or ends in the middle of a frame.
     """
     return _native.decode_capture(Path(path))
 
@@ -34,7 +34,7 @@ class Verification:
 def verify(path: str | os.PathLike[str]) -> Verification:
     """Checks every frame: checksums, sequence numbers, acknowledgements.
 
-    Raises `ValueError` if the file is no capture, or ends in the middle of a frame.
+    Raises `InputError` if the file is no capture, or ends in the middle of a frame.
     """
     summary, faults = _native.verify_capture(Path(path))
     return Verification(faults, summary)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from . import _native, _progress
-from .errors import RunError
+from .errors import InputError, RunError
 
 
 @dataclass(frozen=True)
@@ -59,42 +59,47 @@ def sweep(
     threads: int | None = None,
     force: bool = False,
     client: Any = None,
-    progress: bool | None = None,
+    progress: bool | Callable[[int], object] | None = None,
 ) -> Sweep:
     """Carries out the sweep in a file with `[sweep]` (docs/sweep.md): the same points and tables as `rocelab sweep`.
 
     Results go to `out` (`results/NAME-sweep`); points that have some are not run again, and `force` replaces those of other
     settings. `set` changes the scenario or the sweep, as `--set` does. With a `client` of `dask.distributed`, its workers
     carry the points out; they must see the same files at the same paths, as on one machine or on a cluster's shared disk.
+    `progress` shows a bar, or is called with the number of each point that has ended.
 
-    Raises `ScenarioError` if the plan has an error, and `RunError` if no point is done.
+    Raises `ScenarioError` if the plan has an error, or the scenarios of all points; and `RunError` if no point is done.
+    Then the tables of an earlier sweep stay as they are.
     """
-    from . import _overrides
+    from . import _counted, _overrides
 
+    if client is not None and threads is not None:
+        raise InputError(f"threads = {threads}: the workers of `client` carry points out; leave `threads` out")
     overrides = _overrides(set)
     path = Path(plan).absolute()
     native = _native.SweepPlan.load(path, overrides)
+    native.check()
     folder = (Path("results") / f"{native.name}-sweep" if out is None else Path(out)).absolute()
     numbers = list(range(len(native)))
     with _progress.of_points(progress, len(numbers)) as tell:
         if client is None:
-            native.carry_out(folder, numbers, threads, force, tell)
+            failures = native.carry_out(folder, numbers, _counted("threads", threads), force, tell)[1]
         else:
-            _on_workers(client, path, overrides, folder, numbers, force, tell)
+            failures = _on_workers(client, path, overrides, folder, numbers, force, tell)
     done, failed, without = native.collect(folder)
-    failed = {**dict(failed), **{number: "it was not carried out" for number in without}}
+    reasons = {number: "it was not carried out" for number in without} | dict(failed) | dict(failures)
+    failed = {number: reason for number, reason in sorted(reasons.items()) if number not in done}
     if not done:
         number, reason = next(iter(failed.items()))
         raise RunError(f"no point is done; point {number}: {reason}")
     return Sweep(folder, len(numbers), done, failed)
 
 
-def _carry_out_point(
-    path: Path, overrides: list[tuple[str, str]], folder: Path, number: int, force: bool
-) -> tuple[int, str | None]:
-    """Carries out one point, in a worker of Dask."""
-    failed = _native.SweepPlan.load(path, overrides).carry_out(folder, [number], 1, force, None)[1]
-    return number, failed[0][1] if failed else None
+def _carry_out_points(
+    path: Path, overrides: list[tuple[str, str]], folder: Path, numbers: list[int], force: bool
+) -> list[tuple[int, str]]:
+    """Carries out some points in a worker of Dask; returns why some failed."""
+    return _native.SweepPlan.load(path, overrides).carry_out(folder, numbers, 1, force, None)[1]
 
 
 def _on_workers(
@@ -105,10 +110,23 @@ def _on_workers(
     numbers: list[int],
     force: bool,
     tell: Any,
-) -> None:
+) -> list[tuple[int, str]]:
+    """Carries out all points, in tasks of several, because each task reads the plan; returns why some failed."""
     from dask.distributed import as_completed
 
-    futures = [client.submit(_carry_out_point, path, overrides, folder, number, force, pure=False) for number in numbers]
-    for future, (number, _) in as_completed(futures, with_results=True):
+    threads = sum(client.nthreads().values()) or 1
+    size = max(1, len(numbers) // (16 * threads))
+    parts = [numbers[start : start + size] for start in range(0, len(numbers), size)]
+    tasks = {
+        client.submit(_carry_out_points, path, overrides, folder, part, force, pure=False): part for part in parts
+    }
+    failures = []
+    for task in as_completed(tasks):
+        if task.status == "finished":
+            failures += task.result()
+        else:  # a worker was lost, or the task could not start
+            failures += [(number, f"its worker failed: {task.exception()}") for number in tasks[task]]
         if tell is not None:
-            tell(number)
+            for number in tasks[task]:
+                tell(number)
+    return failures

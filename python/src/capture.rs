@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray};
 use pyo3::prelude::*;
-use rocelab_capture::{CaptureReader, LinkLayer, Survey, Verified, Verifier};
+use rocelab_capture::{CaptureReader, LinkLayer, ReadError, Survey, Verified, Verifier};
 use serde::Serialize;
 
 use crate::error::of_input;
@@ -177,5 +177,12 @@ fn read(
 }
 
 fn open(path: &Path) -> PyResult<CaptureReader> {
-    CaptureReader::open(path).map_err(|error| of_input(format!("{}: {error}", path.display())))
+    CaptureReader::open(path).map_err(|error| refused(path, &error))
+}
+
+/// The error with its cause, such as that there is no such file.
+fn refused(path: &Path, error: &ReadError) -> PyErr {
+    let cause = std::error::Error::source(error);
+    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+    of_input(format!("{}: {error}{cause}; name a pcap or pcapng file", path.display()))
 }

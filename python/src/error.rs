@@ -29,12 +29,17 @@ pub(crate) fn of_scenario(error: &ScenarioError) -> PyErr {
 
 /// A run that gave no results.
 pub(crate) fn of_run(error: &RunError) -> PyErr {
-    raised("RunError", (error.to_string(),))
+    raised("RunError", (in_words_of_python(&error.to_string()),))
 }
 
 /// Results that cannot be read or written.
 pub(crate) fn of_results(error: &ResultsError) -> PyErr {
-    raised("ResultsError", (error.to_string(),))
+    raised("ResultsError", (in_words_of_python(&error.to_string()),))
+}
+
+/// The program's options by the names of arguments.
+pub(crate) fn in_words_of_python(message: &str) -> String {
+    message.replace("--out", "`out`").replace("--force", "`force=True`")
 }
 
 /// What cannot be explained.
@@ -48,11 +53,12 @@ pub(crate) fn of_sweep(error: &SweepError) -> PyErr {
         SweepError::Scenario(error) => of_scenario(error),
         SweepError::Run(error) => of_run(error),
         SweepError::Results(error) => of_results(error),
-        other => raised("RunError", (other.to_string(),)),
+        SweepError::Machine { .. } => raised("ResultsError", (error.to_string(),)),
+        other => raised("RunError", (in_words_of_python(&other.to_string()),)),
     }
 }
 
 /// An argument, a capture, or a table that cannot be what it is.
 pub(crate) fn of_input(message: String) -> PyErr {
-    pyo3::exceptions::PyValueError::new_err(message)
+    raised("InputError", (message,))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rocelab_sim::Plan;
-use rocelab_sim::explain::{ExplainError, Explained, Selection, Survey};
+use rocelab_sim::explain::{Explained, Selection, Survey};
 
 use crate::error::of_explanation;
 use crate::json;
@@ -35,15 +35,8 @@ pub(crate) fn explain(
         None => rocelab_sim::explain::survey(plan, &mut |progress| watch.look(progress))
             .map(Kind::Pauses),
     };
-    match kind {
-        Ok(kind) => Ok(Explanation(kind)),
-        Err(error) => {
-            if matches!(error, ExplainError::Interrupted) {
-                watch.ended()?;
-            }
-            Err(of_explanation(&error))
-        }
-    }
+    watch.ended()?;
+    kind.map(Explanation).map_err(|error| of_explanation(&error))
 }
 
 #[pymethods]

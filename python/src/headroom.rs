@@ -45,7 +45,13 @@ pub(crate) fn headroom<'py>(
         shared: arguments.quantity("shared")?.unwrap_or(Ratio::new(1, 2)),
         reserve: arguments.quantity("reserve")?.unwrap_or(Bytes::new(0)),
     };
-    let answer = question.answer().map_err(|error| of_input(error.to_string()))?;
+    let answer = question.answer().map_err(|error| match cable {
+        Some(cable) if error.key == "delay" => of_input(format!(
+            "cable = {cable}: its delay is {}; give at most 200000km, whose delay is 1s, or `delay` itself",
+            error.value
+        )),
+        _ => of_input(error.to_string()),
+    })?;
     Ok((json::to_python(py, &answer)?, answer.to_string()))
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use rocelab_results::{Machine, MemorySink, Overwrite, ResultsDir, RunInfo};
-use rocelab_sim::{Ending, Execution, Observer, Outcome, Plan, Progress, store_scenario};
+use rocelab_sim::{Execution, Observer, Outcome, Plan, Progress, RunError, store_scenario};
 
-use crate::clock::Stopwatch;
+use crate::clock::{Stopwatch, cpu_of_process, peak_memory_bytes};
 use crate::error::{of_results, of_run};
 use crate::results::Results;
 use crate::scenario::Scenario;
@@ -32,6 +32,7 @@ pub(crate) enum Destination {
 /// Looks from time to time whether the user has interrupted a run, and tells how far it has come.
 pub(crate) struct Watch {
     stopwatch: Stopwatch,
+    cpu_before: f64,
     last_look: f64,
     progress: Option<Py<PyAny>>,
     /// What Python raised, an interruption or an error of `progress`.
@@ -41,7 +42,8 @@ pub(crate) struct Watch {
 impl Watch {
     /// `progress` is called with the share that is done, the simulated time in ps, and the flows that have ended.
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
-        Self { stopwatch: Stopwatch::start(), last_look: 0.0, progress, raised: None }
+        let (stopwatch, cpu_before) = (Stopwatch::start(), cpu_of_process());
+        Self { stopwatch, cpu_before, last_look: 0.0, progress, raised: None }
     }
 
     /// Seconds since it began.
@@ -93,7 +95,7 @@ pub(crate) fn run(
             let outcome = rocelab_sim::run(plan, (&sink).into(), execution, &mut |progress| {
                 watch.look(progress)
             });
-            let (outcome, info) = told(outcome.map_err(|error| of_run(&error)), watch)?;
+            let (outcome, info) = told(outcome, watch)?;
             Results::in_memory(scenario.clone(), sink.finish(), outcome.summary, info)
         }
         Destination::Directory { path, replaces } => {
@@ -104,22 +106,22 @@ pub(crate) fn run(
             directory.remove_leftovers();
             let observe: &mut Observer<'_> = &mut |progress| watch.look(progress);
             let outcome = rocelab_sim::run(plan, (&directory).into(), execution, observe);
-            let (outcome, info) = told(outcome.map_err(|error| of_run(&error)), watch)?;
+            let (outcome, info) = told(outcome, watch)?;
             let path = directory.finish(&outcome.summary, &info).map_err(failed)?;
             Results::open(path)
         }
     }
 }
 
-/// An outcome with what is to be said of the run, unless it was broken off.
-fn told(outcome: PyResult<Outcome>, watch: Watch) -> PyResult<(Outcome, RunInfo)> {
-    let outcome = outcome?;
-    let wall_s = watch.seconds();
-    if outcome.ending == Ending::Interrupted {
-        watch.ended()?;
-    }
+/// An outcome with what is to be said of the run, unless Python broke it off.
+fn told(outcome: Result<Outcome, RunError>, watch: Watch) -> PyResult<(Outcome, RunInfo)> {
+    let (wall_s, cpu_s) = (watch.seconds(), cpu_of_process() - watch.cpu_before);
+    watch.ended()?;
+    let outcome = outcome.map_err(|error| of_run(&error))?;
     let mut info = RunInfo {
         wall_s,
+        cpu_s,
+        peak_memory_bytes: peak_memory_bytes(),
         events: outcome.events,
         threads: outcome.execution.threads,
         partitions: outcome.execution.partitions,

@@ -88,10 +88,19 @@ impl Scenario {
         Self::read(self.text.clone(), self.path.clone(), overrides)
     }
 
-    /// The name of the scenario: its `name`, or that of its file.
+    /// What it was read from: its text, its path, and what is set.
+    fn parts(&self) -> (&str, String, Vec<(String, String)>) {
+        (&self.text, self.path.display().to_string(), self.overrides.clone())
+    }
+
+    /// What the run is called: as its file, without the ending.
     #[getter]
-    fn name(&self) -> PyResult<String> {
-        Ok(self.plan()?.name)
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        if reference::is_config(&self.path) {
+            return py.detach(|| Ok(self.plan()?.name));
+        }
+        let stem = self.path.file_stem().unwrap_or_default();
+        Ok(stem.to_string_lossy().into_owned())
     }
 
     /// All of it, with every default, as TOML.

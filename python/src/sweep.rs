@@ -6,10 +6,10 @@ use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use rocelab_results::Overwrite;
-use rocelab_sweep::{Clock, Observed, Points, Status, Sweep, combine, write_points};
+use rocelab_sweep::{Clock, Observed, Points, Status, Sweep, SweepError, combine, write_points};
 
 use crate::clock::{Stopwatch, cpu_of_thread};
-use crate::error::{of_input, of_scenario, of_sweep};
+use crate::error::{in_words_of_python, of_input, of_scenario, of_sweep};
 
 /// A sweep that was read without an error.
 #[pyclass(frozen, module = "rocelab")]
@@ -38,6 +38,11 @@ impl SweepPlan {
 
     fn __len__(&self) -> usize {
         self.0.points().len()
+    }
+
+    /// Reads the scenarios of all points, and raises the first error if all have one.
+    fn check(&self, py: Python<'_>) -> PyResult<usize> {
+        py.detach(|| self.0.check()).map_err(|(_, error)| of_scenario(&error))
     }
 
     /// What is set for a point, by key.
@@ -80,14 +85,14 @@ impl SweepPlan {
                     std::thread::sleep(std::time::Duration::from_millis(20));
                     look_for_signals(&watch);
                 }
-                work.join().unwrap_or_default()
+                work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         });
         let watch = watch.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         watch.raised.map_or(Ok(()), Err)?;
         let done = statuses.iter().filter(|status| matches!(status, Status::Done)).count();
         let failed = numbers.iter().zip(&statuses).filter_map(|(&number, status)| match status {
-            Status::Failed(error) => Some((number, error.to_string())),
+            Status::Failed(error) => Some((number, in_words_of_python(&error.to_string()))),
             _ => None,
         });
         Ok((done, failed.collect()))
@@ -106,13 +111,15 @@ impl SweepPlan {
             let all = 0..self.0.points().len();
             let statuses: Vec<Status> = all.clone().map(|point| points.found(point)).collect();
             std::fs::create_dir_all(&folder)
-                .map_err(|error| of_input(format!("{}: {error}", folder.display())))?;
+                .map_err(|error| of_sweep(&SweepError::Machine { path: folder.clone(), error }))?;
             write_points(&points, &statuses).map_err(|error| of_sweep(&error))?;
             let (mut done, mut failed, mut open) = (Vec::new(), Vec::new(), Vec::new());
             for (number, status) in all.zip(&statuses) {
                 match status {
                     Status::Done => done.push(number),
-                    Status::Failed(error) => failed.push((number, error.to_string())),
+                    Status::Failed(error) => {
+                        failed.push((number, in_words_of_python(&error.to_string())));
+                    }
                     Status::Open => open.push(number),
                 }
             }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{
-    ArrayRef, Float64Array, Int64Array, LargeStringArray, RecordBatch, RecordBatchIterator,
+    Array as _, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeStringArray, RecordBatch,
+    RecordBatchIterator, StringArray, UInt64Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_schema::{Field, Schema};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use rocelab_results::{Array, Column, Content, Values};
+use rocelab_results::{Array, Column, Values};
 
 use crate::error::of_input;
 
@@ -51,18 +52,13 @@ impl Table {
     /// Takes over the columns of `table`.
     pub(crate) fn new(table: rocelab_results::Table) -> PyResult<Self> {
         let (name, columns) = (table.name(), table.columns());
-        let fields = columns.iter().map(|column| {
-            let kind = match column.content {
-                Content::Integer => DataType::Int64,
-                Content::Ratio => DataType::Float64,
-                Content::Text => DataType::LargeUtf8,
-            };
-            Field::new(column.name, kind, column.is_optional)
-        });
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let arrays = columns.iter().zip(table.into_arrays());
         let arrays =
             arrays.map(|(column, array)| converted(column, array)).collect::<PyResult<Vec<_>>>()?;
+        let fields = columns.iter().zip(&arrays).map(|(column, array)| {
+            Field::new(column.name, array.data_type().clone(), column.is_optional)
+        });
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let batch = RecordBatch::try_new(schema, arrays)
             .map_err(|error| of_input(format!("{name}: {error}")))?;
         let described = |column: &Column| Description {
@@ -119,6 +115,15 @@ impl Table {
         if let Some(values) = any.downcast_ref::<Float64Array>() {
             return values.iter().collect::<Vec<_>>().into_pyobject(py);
         }
+        if let Some(values) = any.downcast_ref::<UInt64Array>() {
+            return values.iter().collect::<Vec<_>>().into_pyobject(py);
+        }
+        if let Some(values) = any.downcast_ref::<StringArray>() {
+            return values.iter().collect::<Vec<_>>().into_pyobject(py);
+        }
+        if let Some(values) = any.downcast_ref::<BooleanArray>() {
+            return values.iter().collect::<Vec<_>>().into_pyobject(py);
+        }
         let values = any.downcast_ref::<LargeStringArray>();
         values.map(|texts| texts.iter().collect::<Vec<_>>()).into_pyobject(py)
     }
@@ -157,8 +162,9 @@ fn converted(column: &Column, array: Array) -> PyResult<ArrayRef> {
         .then(|| NullBuffer::new(BooleanBuffer::new(Buffer::from_vec(present), 0, rows)));
     Ok(match values {
         Values::Integers(integers) => {
-            if let Some(value) = integers.iter().find(|&&value| i64::try_from(value).is_err()) {
-                return Err(of_input(format!("{} {value} is above 2^63", column.name)));
+            // Signed, so that differences are what one expects, unless a value does not fit.
+            if integers.iter().any(|&value| i64::try_from(value).is_err()) {
+                return Ok(Arc::new(UInt64Array::new(integers.into(), nulls)));
             }
             let integers = ScalarBuffer::<i64>::new(Buffer::from_vec(integers), 0, rows);
             Arc::new(Int64Array::new(integers, nulls))

@@ -17,18 +17,38 @@ def flows(sizes, slowdowns):
 
 
 def test_slowdown_is_that_of_the_flows_of_a_bucket():
-    sizes = [1000] * 10 + [1_000_000] * 10
-    runs = {"a": flows(sizes, [1.0] * 10 + list(range(1, 11)))}
-    ax = figures.slowdown_by_size(runs, percentiles=(50, 99), buckets=2)
-    median, tail = ax.get_lines()
-    assert list(median.get_xdata()) == [1000, 1_000_000]
-    assert list(median.get_ydata()) == [1.0, 5.5]
-    assert tail.get_ydata()[1] == pytest.approx(9.91)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a p50", "a p99"]
+    sizes = [1000] * 100 + [1_000_000] * 100
+    runs = {"a": flows(sizes, [1.0] * 100 + list(range(1, 101)))}
+    ax = figures.slowdown_by_size(runs, percentiles=(50, 95, 99, 99.0, 90), buckets=2)
+    lines = ax.get_lines()
+    assert len(lines) == 5
+    assert list(lines[0].get_xdata()) == [1000, 1_000_000]
+    # The nearest rank, as in summary.json.
+    assert [line.get_ydata()[1] for line in lines[:3]] == [50, 95, 99]
+    assert ax.get_legend().get_texts()[0].get_text() == "a p50"
+
+
+def test_percentiles_take_as_many_flows_as_summaries_ask_for():
+    runs = {
+        "few": flows([1000] * 99 + [2000] * 100, list(range(199))),
+        "enough": flows([1000] * 101 + [2000] * 100, list(range(201))),
+    }
+    with pytest.warns(UserWarning, match="p99.9 is left out.* 1000 flows"):
+        ax = figures.slowdown_by_size(runs, percentiles=(99, 99.9), buckets=2)
+    few, enough = ax.get_lines()
+    assert numpy.isnan(few.get_ydata()[0]) and few.get_ydata()[1] == 197
+    assert list(enough.get_ydata()) == [99, 199]
+
+
+def test_flows_that_did_not_complete_are_told():
+    table = flows([1000] * 4, [1.0] * 4).with_columns(status=polars.Series(["completed"] * 3 + ["unfinished"]))
+    for ax in (figures.slowdown_by_size({"a": table}, percentiles=[50]), figures.cdf({"a": table}, "slowdown")):
+        assert "(1 flows did not complete)" in ax.get_legend().get_texts()[0].get_text()
 
 
 def test_seeds_are_a_band():
-    runs = {"a": [flows([1000, 2000], [1.0, 2.0]), flows([1000, 2000], [3.0, 6.0])]}
+    sizes = [1000, 1000, 2000, 2000]
+    runs = {"a": [flows(sizes, [1.0, 1.0, 2.0, 2.0]), flows(sizes, [3.0, 3.0, 6.0, 6.0])]}
     ax = figures.slowdown_by_size(runs, percentiles=[50], buckets=2)
     assert list(ax.get_lines()[0].get_ydata()) == [2.0, 4.0]
     assert len(ax.collections) == 1
@@ -39,11 +59,16 @@ def test_without_completed_flows_there_is_nothing_to_draw():
         figures.slowdown_by_size(flows([], []).cast({"bytes": polars.Int64, "slowdown": polars.Float64}))
 
 
-def test_a_cdf_ends_at_one(incast):
-    ax = figures.cdf({"incast": incast.run()})
-    (line,) = ax.get_lines()
-    assert line.get_ydata()[0] == 0 and line.get_ydata()[-1] == 1
-    assert ax.get_xlabel() == "FCT (us)"
+def test_a_cdf_is_the_share_of_flows_up_to_a_value():
+    table = flows([1, 1], [1.0, 2.0]).with_columns(fct_ps=polars.Series([1_000_000, 100_000_000]))
+    (line,) = figures.cdf(table).get_lines()
+    assert list(line.get_xdata()) == [1, 1, 100] and list(line.get_ydata()) == [0, 0.5, 1]
+    assert line.get_drawstyle() == "steps-post"
+    ax = figures.cdf(table, "slowdown")
+    assert list(ax.get_lines()[0].get_xdata()) == [1, 1, 2] and ax.get_xlabel() == "slowdown"
+    assert figures.cdf(table).get_xlabel() == "FCT (us)"
+    with pytest.raises(rocelab.InputError, match="no flow"):
+        figures.cdf(table.head(0))
 
 
 def test_missing_samples_of_queues_are_zero():
@@ -54,6 +79,41 @@ def test_missing_samples_of_queues_are_zero():
     (line,) = figures.queues(samples).get_lines()
     assert list(numpy.array(line.get_xdata()) * 1e9) == pytest.approx([0, 10, 20, 30, 50, 60, 70])
     assert list(line.get_ydata()) == [1, 1, 1, 0, 1, 1, 0]
+    with pytest.raises(rocelab.InputError, match="add a column to `by`"):
+        figures.queues(polars.concat([samples, samples.with_columns(priority=polars.lit(4, polars.Int64))]), by=("node", "port"))
+
+
+def test_a_value_of_an_interval_is_drawn_over_it():
+    samples = polars.DataFrame({"time_ps": [10, 20, 50], "flow": [1] * 3, "goodput_bps": [10**9, 2 * 10**9, 10**9]})
+    (line,) = figures.goodput(samples).get_lines()
+    assert line.get_drawstyle() == "steps-pre"
+    assert list(numpy.array(line.get_xdata()) * 1e9) == pytest.approx([0, 10, 20, 30, 40, 50, 60])
+    assert list(line.get_ydata()) == [0, 1, 2, 0, 0, 1, 0]
+
+
+def test_the_largest_are_drawn_whatever_their_gaps():
+    standing = {"time_ps": list(range(10)), "node": ["a"] * 10, "queue_bytes": [900] * 10}
+    once = {"time_ps": [5], "node": ["b"], "queue_bytes": [1000]}
+    both = polars.concat([polars.DataFrame(standing), polars.DataFrame(once)]).with_columns(port=1, priority=3)
+    (line,) = figures.queues(both, most=1).get_lines()
+    assert max(line.get_ydata()) == 0.9
+
+
+def test_a_pause_without_an_end_is_drawn_to_the_end():
+    table = polars.DataFrame(
+        {
+            "time_ps": [10, 20, 30, 50],
+            "node": ["a", "a", "a", "b"],
+            "port": [1] * 4,
+            "priority": [3] * 4,
+            "event": ["pause", "resume", "pause", "pause"],
+            "duration_ps": [None, 10, None, None],
+        }
+    )
+    ax = figures.pauses(table)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a port 1 priority 3", "b port 1 priority 3"]
+    spans = [(box.get_extents().x0 * 1e9, box.get_extents().x1 * 1e9) for box in ax.collections[0].get_paths()]
+    assert spans == [pytest.approx((10, 20)), pytest.approx((30, 50))]
 
 
 def test_series_are_drawn_of_a_run(incast):
@@ -75,6 +135,6 @@ def test_pauses_are_as_long_as_they_were(incast):
 
 def test_a_sweeps_flows_can_be_drawn(tmp_path):
     frame = flows([1000, 2000], [1.0, 2.0]).with_columns(seed=1)
-    ax = figures.slowdown_by_size({"x": [part for _, part in frame.group_by("seed")]}, buckets=1)
+    ax = figures.slowdown_by_size({"x": [part for _, part in frame.group_by("seed")]}, percentiles=[50])
     assert ax.get_xscale() == "log"
     assert isinstance(rocelab.__version__, str)

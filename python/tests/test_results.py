@@ -2,6 +2,7 @@
 
 import _thread
 import filecmp
+import pickle
 import subprocess
 import threading
 import time
@@ -67,15 +68,33 @@ def test_a_table_that_is_not_there_is_told_with_those_that_are(incast):
         incast.run().operations  # noqa: B018
 
 
+@pytest.mark.parametrize("threads", [0, -1, 2**40])
+def test_threads_are_counted_from_one(incast, threads):
+    with pytest.raises(rocelab.InputError, match=f"threads = {threads}"):
+        incast.run(threads=threads)
+
+
+def test_what_a_run_took_is_told(incast):
+    info = incast.set({"workload.incast.bytes": "20MB"}).run(threads=1).run_info
+    assert info["cpu_s"] > 0 and info["wall_s"] > 0 and info["peak_memory_bytes"] > 1_000_000
+
+
 def test_threads_and_parts_change_nothing(scenarios):
     scenario = rocelab.Scenario.load(scenarios / "websearch-leaf-spine.toml", {"workload.poisson.load": 0.1})
     digests = {scenario.run(threads=threads, partitions=parts).digest for threads, parts in ((1, 1), (2, 4))}
     assert len(digests) == 1
 
 
+def test_results_in_a_directory_can_be_pickled(incast, tmp_path):
+    results = incast.run(out=tmp_path / "run")
+    assert pickle.loads(pickle.dumps(results)).digest == results.digest
+    with pytest.raises(TypeError, match="in memory"):
+        pickle.dumps(incast.run())
+
+
 def test_results_that_are_there_are_kept(incast, tmp_path):
     incast.run(out=tmp_path / "run")
-    with pytest.raises(rocelab.ResultsError, match="exists"):
+    with pytest.raises(rocelab.ResultsError, match="exists.*`force=True`"):
         incast.run(out=tmp_path / "run")
     incast.set(seed=8).run(out=tmp_path / "run", force=True)
     assert rocelab.open(tmp_path / "run").summary["seed"] == 8
@@ -148,5 +167,7 @@ def test_captures_are_decoded_and_verified(tmp_path):
     assert verification and verification.faults == []
     broken = tmp_path / "broken.pcapng"
     broken.write_bytes(b"no capture at all")
-    with pytest.raises(ValueError, match="broken.pcapng"):
+    with pytest.raises(rocelab.InputError, match="broken.pcapng"):
         rocelab.pcap.decode(broken)
+    with pytest.raises(rocelab.InputError, match="none.pcap.*No such file"):
+        rocelab.pcap.verify(tmp_path / "none.pcap")

@@ -76,9 +76,27 @@ def test_files_that_are_not_there_or_no_text(tmp_path):
         rocelab.Scenario.load(file)
 
 
-def test_none_as_a_setting_is_refused():
-    with pytest.raises(TypeError, match="leave the key out"):
-        rocelab.Scenario.from_toml(TOML, set={"seed": None})
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(None, "leave the key out"), (float("nan"), "finite"), (b"3", "bytes"), ([1, None], r"seed\[1\] = None")],
+)
+def test_what_is_no_value_of_a_scenario_is_refused(value, words):
+    with pytest.raises(rocelab.InputError, match=words):
+        rocelab.Scenario.from_toml(TOML, set={"seed": value})
+    with pytest.raises(rocelab.RocelabError):
+        rocelab.Scenario(seed=[value], topology={})
+
+
+def test_labels_are_texts_whatever_they_look_like():
+    scenario = rocelab.Scenario.from_toml(TOML, set={"labels.run": "1", "labels": {"other": "\N{GRINNING FACE}"}})
+    scenario = scenario.set({"labels.run": "1"})
+    assert scenario.run().summary["labels"] == {"run": "1", "other": "\N{GRINNING FACE}"}
+
+
+def test_scenarios_can_be_pickled_with_their_folder(scenarios):
+    scenario = rocelab.Scenario.load(scenarios / "parking-lot.toml").set(seed=3)
+    again = pickle.loads(pickle.dumps(scenario))
+    assert again.to_toml() == scenario.to_toml() and again.run().digest == scenario.run().digest
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -86,6 +104,14 @@ def test_numbers_of_numpy_are_numbers():
 
     scenario = rocelab.Scenario.from_toml(TOML, set={"workload.incast.senders": numpy.int64(1), "seed": numpy.uint8(3)})
     assert len(scenario.run().flows) == 1
+    ports = scenario.set({"sample.queues": {"interval": "1us", "ports": numpy.array(["all"])}})
+    assert "queues" in ports.run().names
+
+
+def test_a_scenario_of_dictionaries_can_have_a_name():
+    link = {"rate": "100Gbps", "cable": "3m"}
+    named = rocelab.Scenario(name="mine", topology={"single-switch": {"hosts": 3, "link": link}}, workload={})
+    assert named.name == "mine"
 
 
 def test_check_says_what_the_program_says():
@@ -112,3 +138,5 @@ def test_headroom():
         rocelab.headroom("fast", cable="1m")
     with pytest.raises(ValueError, match="mtu"):
         rocelab.headroom("100Gbps", cable="1m", mtu=1500)
+    with pytest.raises(rocelab.InputError, match="cable = 300000km"):
+        rocelab.headroom("100Gbps", cable="300000km")

@@ -65,9 +65,27 @@ def test_a_point_that_fails_is_named_and_others_are_kept(plan, tmp_path):
     assert swept.runs.height == 8
 
 
-def test_if_no_point_is_done_it_is_an_error(plan, tmp_path):
+def test_if_no_scenario_can_be_read_nothing_is_written(plan, tmp_path):
+    with pytest.raises(rocelab.ScenarioError, match="sendrs"):
+        rocelab.sweep(plan, out=tmp_path / "out", set={"workload.incast.sendrs": 1})
+    assert not (tmp_path / "out").exists()
+
+
+def test_if_no_point_is_done_earlier_tables_stay(plan, tmp_path):
+    rocelab.sweep(plan, out=tmp_path / "out")
+    before = tables(tmp_path / "out")
+    hosts = {"topology.single-switch.hosts": 1}
+    with pytest.raises(rocelab.RunError, match="no point is done; point 0: .*other settings"):
+        rocelab.sweep(plan, out=tmp_path / "out", set=hosts)
     with pytest.raises(rocelab.RunError, match="no point is done; point 0: .*hosts"):
-        rocelab.sweep(plan, out=tmp_path / "out", set={"topology.single-switch.hosts": 1})
+        rocelab.sweep(plan, out=tmp_path / "out", set=hosts, force=True)
+    assert tables(tmp_path / "out") == before
+
+
+def test_progress_is_told_of_each_point(plan, tmp_path):
+    ended = []
+    rocelab.sweep(plan, out=tmp_path / "out", progress=ended.append, threads=1)
+    assert ended == list(range(12))
 
 
 def test_a_wrong_plan_is_told_with_its_place(tmp_path):

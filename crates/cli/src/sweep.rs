@@ -118,21 +118,10 @@ fn check_numbers(arguments: &SweepArguments, sweep: &Sweep) -> Result<(), Failur
 /// Reads the scenarios of all points before the first one runs. Errors of some are told, and their points fail; an
 /// error in all of them ends the sweep.
 fn check_scenarios(sweep: &Sweep) -> Result<usize, ScenarioError> {
-    let mut first = None;
-    let mut unreadable = 0;
-    for point in sweep.points() {
-        if let Err(error) = sweep.load_point(point) {
-            unreadable += 1;
-            first.get_or_insert((point, error));
-        }
-    }
-    match first {
-        Some((point, error)) if unreadable == sweep.points().len() => {
-            stderr_line!("no point can be read, such as {point}");
-            Err(error)
-        }
-        _ => Ok(unreadable),
-    }
+    sweep.check().map_err(|(number, error)| {
+        stderr_line!("no point can be read, such as {}", sweep.points()[number]);
+        error
+    })
 }
 
 fn list(sweep: &Sweep) -> Result<Exit, Failure> {

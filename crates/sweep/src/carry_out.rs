@@ -128,20 +128,34 @@ impl<'s> Points<'s> {
         clock: &dyn Clock,
         observe: &(dyn Fn(&Observed<'_>) -> ControlFlow<()> + Sync),
     ) -> Status {
-        let ended = catch_unwind(AssertUnwindSafe(|| self.run(point, clock, observe)));
-        let status = match ended {
-            Ok(Ok(true)) => Status::Done,
-            Ok(Ok(false)) => Status::Open,
-            Ok(Err(error)) => Status::Failed(error),
-            Err(panic) => {
-                let message = panic.downcast_ref::<String>().cloned();
-                let message =
-                    message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
-                Status::Failed(SweepError::Defect { message: message.unwrap_or_default() })
-            }
-        };
-        self.note_failure(point, &status);
-        status
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            let status = match self.run(point, clock, observe) {
+                Ok(true) => Status::Done,
+                Ok(false) => Status::Open,
+                Err(error) => self.failed_unless_done(point, error),
+            };
+            self.note_failure(point, &status);
+            status
+        }));
+        ended.unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<String>().cloned();
+            let message =
+                message.or_else(|| panic.downcast_ref::<&str>().map(|&text| text.to_owned()));
+            Status::Failed(SweepError::Defect { message: message.unwrap_or_default() })
+        })
+    }
+
+    /// Where a cluster gives a point to two tasks, the first one's results are in the second one's way.
+    fn failed_unless_done(&self, point: usize, error: SweepError) -> Status {
+        let is_in_the_way = matches!(
+            &error,
+            SweepError::Results(ResultsError::Exists { .. } | ResultsError::NotMoved { .. })
+        );
+        if is_in_the_way && matches!(self.look_for(point), Ok(Status::Done)) {
+            clear_leftovers(&self.directory(point));
+            return Status::Done;
+        }
+        Status::Failed(error)
     }
 
     /// What there is of a point, whoever carried it out.
@@ -171,19 +185,12 @@ impl<'s> Points<'s> {
 
     /// Why a point failed, for those who put the results of all points together.
     fn note_failure(&self, point: usize, status: &Status) {
-        let file = self.failure_file(point);
         // Whoever carries it out is told in any case: what cannot be noted is no failure of the point.
-        let _ = match status {
-            Status::Open => Ok(()),
-            Status::Done if !file.exists() => Ok(()),
-            Status::Done => std::fs::remove_file(file),
-            Status::Failed(error) => {
-                let loaded = self.sweep.load_point(&self.sweep.points()[point]);
-                let settings = loaded.ok().and_then(|one| self.settings(point, &one).ok());
-                let settings = settings.unwrap_or_default();
-                std::fs::write(file, format!("{error}\n\n{settings}"))
-            }
-        };
+        let Status::Failed(error) = status else { return };
+        let loaded = self.sweep.load_point(&self.sweep.points()[point]);
+        let settings = loaded.ok().and_then(|one| self.settings(point, &one).ok());
+        let text = format!("{error}\n\n{}", settings.unwrap_or_default());
+        let _ = std::fs::write(self.failure_file(point), text);
     }
 
     /// Beside the point's directory.
@@ -230,6 +237,8 @@ impl<'s> Points<'s> {
         if self.has_results(point, &settings)? {
             return Ok(true);
         }
+        // What was told of an earlier attempt says nothing of this one, should it be killed.
+        let _ = std::fs::remove_file(self.failure_file(point));
         let plan = self.sweep.plan_point(&self.sweep.points()[point], &scenario)?;
         let directory = ResultsDir::create(self.directory(point), self.overwrite)?;
         store_scenario(&scenario, &directory)?;

@@ -119,6 +119,21 @@ impl Sweep {
         loaded.map_err(|error| self.placed(error, point))
     }
 
+    /// Reads the scenarios of all points. Returns how many have an error.
+    ///
+    /// # Errors
+    /// If all have: the number of the first point, and its error.
+    pub fn check(&self) -> Result<usize, (usize, ScenarioError)> {
+        let errors = self.points.iter().map(|point| self.load_point(point).err()).enumerate();
+        let mut errors = errors.filter_map(|(number, error)| Some((number, error?)));
+        let first = errors.next();
+        let count = usize::from(first.is_some()) + errors.count();
+        match first {
+            Some(first) if count == self.points.len() => Err(first),
+            _ => Ok(count),
+        }
+    }
+
     /// Like [`Planning::plan`] of the scenario of a point, with errors as those of [`Sweep::load_point`].
     ///
     /// # Errors

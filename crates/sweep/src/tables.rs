@@ -17,6 +17,10 @@ use crate::{Points, SettingValue, Sweep, SweepError};
 /// # Errors
 /// [`SweepError::Results`] if results cannot be read or the tables not be written.
 pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<(), SweepError> {
+    // Tables of an earlier time are worth more than empty ones.
+    if done.is_empty() {
+        return Ok(());
+    }
     let results = done.iter().map(|&point| Results::open(points.directory(point)));
     let results = results.collect::<Result<Vec<_>, _>>()?;
     let keys = key_columns(points.sweep(), done, &results);
