@@ -147,12 +147,14 @@ impl<'s> Points<'s> {
 
     /// Where a cluster gives a point to two tasks, the first one's results are in the second one's way.
     fn failed_unless_done(&self, point: usize, error: SweepError) -> Status {
-        let is_in_the_way = matches!(
-            &error,
-            SweepError::Results(ResultsError::Exists { .. } | ResultsError::NotMoved { .. })
-        );
-        if is_in_the_way && matches!(self.look_for(point), Ok(Status::Done)) {
-            clear_leftovers(&self.directory(point));
+        let second = match &error {
+            SweepError::Results(ResultsError::Exists { .. }) => None,
+            SweepError::Results(ResultsError::NotMoved { partial, .. }) => Some(partial),
+            _ => return Status::Failed(error),
+        };
+        if matches!(self.look_for(point), Ok(Status::Done)) {
+            // They are the same. One that cannot be removed is in nobody's way.
+            let _ = second.map(std::fs::remove_dir_all);
             return Status::Done;
         }
         Status::Failed(error)

@@ -178,6 +178,64 @@ fn a_point_that_fails_leaves_the_others() {
     assert_eq!(runs[1]["point"], "2");
 }
 
+/// A point of enough events to be looked at while it runs.
+const LARGE: &str = "[sweep.grid]\n\"workload.incast.bytes\" = [\"30MB\"]\n";
+
+/// What a task said before it was started again says nothing of the second attempt.
+#[test]
+fn an_attempt_that_is_broken_off_has_not_failed() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = sweep(LARGE).unwrap();
+    let points = Points::new(&sweep, folder.path(), Overwrite::Refuse);
+    // Somebody else's files are in the way.
+    fs::create_dir_all(points.directory(0)).unwrap();
+    fs::write(points.directory(0).join("notes"), "mine").unwrap();
+    let failed = points.carry_out(&[0], 1, &NoClock, &go_on);
+    assert!(matches!(failed[..], [Status::Failed(_)]), "{failed:?}");
+    assert!(matches!(points.found(0), Status::Failed(_)));
+    fs::remove_dir_all(points.directory(0)).unwrap();
+    let seen = AtomicUsize::new(0);
+    let second = |_: &Observed<'_>| match seen.fetch_add(1, Ordering::Relaxed) {
+        0 => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
+    };
+    points.carry_out(&[0], 1, &NoClock, &second);
+    assert!(!matches!(points.found(0), Status::Failed(_)), "{:?}", points.found(0));
+}
+
+/// A cluster that takes a worker for lost gives its point to another.
+#[test]
+fn a_point_that_two_carry_out_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = sweep(LARGE).unwrap();
+    let points = Points::new(&sweep, folder.path(), Overwrite::Refuse);
+    let once = AtomicUsize::new(0);
+    // While the first one runs, the second one does all of it.
+    let overtaken = |observed: &Observed<'_>| {
+        if matches!(observed, Observed::Running) && once.fetch_add(1, Ordering::Relaxed) == 1 {
+            let other = points.carry_out(&[0], 1, &NoClock, &go_on);
+            assert!(matches!(other[..], [Status::Done]), "{other:?}");
+        }
+        ControlFlow::Continue(())
+    };
+    let statuses = points.carry_out(&[0], 1, &NoClock, &overtaken);
+    assert!(once.load(Ordering::Relaxed) > 1, "it is looked at while it runs");
+    assert!(matches!(statuses[..], [Status::Done]), "{statuses:?}");
+    let names = fs::read_dir(folder.path().join("points")).unwrap();
+    let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["0"], "nothing is left beside it");
+}
+
+#[test]
+fn tables_of_an_earlier_time_stay_if_no_point_is_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = sweep("[sweep]\nseeds = 1\n").unwrap();
+    carried_out(&sweep, folder.path(), 1);
+    let before = tables(folder.path());
+    combine(&Points::new(&sweep, folder.path(), Overwrite::Refuse), &[]).unwrap();
+    assert_eq!(tables(folder.path()), before);
+}
+
 #[test]
 fn results_of_other_settings_are_not_taken_for_a_point_s() {
     let folder = tempfile::tempdir().unwrap();
