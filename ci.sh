@@ -152,7 +152,7 @@ wheel() {
     environment "$place/tools" 'maturin[zig]>=1.8,<2'
     PATH="$(realpath "$place")/tools/bin:$PATH" maturin build --release --zig --compatibility manylinux2014 --out "$place"
     environment "$place/environment" "$(echo "$place"/rocelab-*.whl)[figures]"
-    "$place/environment/bin/python" python/first_figure.py "$place/first-figure.png"
+    "$place/environment/bin/python" -I python/first_figure.py "$place/first-figure.png"
     ls -l "$place"/*.whl "$place"/*.png
 }
 

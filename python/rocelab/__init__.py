@@ -19,6 +19,7 @@ from __future__ import annotations
 import json as _json
 import math as _math
 import os as _os
+import warnings as _warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,10 @@ class Scenario:
         """
         destination = None if out is None else (Path(out), force)
         threads, partitions = _counted("threads", threads), _counted("partitions", partitions)
+        if out is None and self._native.captures:
+            _warnings.warn(
+                "the scenario captures frames, and captures are files: they are lost without `out`", stacklevel=2
+            )
         with _progress.of_run(progress) as tell:
             return Results._of(self._native.run(destination, threads, partitions, tell))
 

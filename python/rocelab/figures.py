@@ -100,8 +100,10 @@ def slowdown_by_size(
     says how many flows did not complete. Both axes are logarithmic; `ax.set_yscale("linear")` changes that.
     """
     ax, named, percentiles = _axes(ax), _named(runs), list(percentiles)
+    if buckets is not None and buckets < 1:
+        raise InputError(f"buckets = {buckets}: give at least 1")
     flows = {name: [_completed(run) for run in some] for name, some in named.items()}
-    sizes = np.sort(np.concatenate([run["bytes"].to_numpy() for some in flows.values() for run in some]))
+    sizes = np.sort(np.concatenate([[], *(run["bytes"].to_numpy() for some in flows.values() for run in some)]))
     if len(sizes) == 0:
         raise InputError("no flow of these runs completed: there is no slowdown to draw")
     if buckets is None:
@@ -170,7 +172,7 @@ def cdf(
     is_time = column.endswith("_ps") and unit is None
     unit = unit or (1e6 if is_time else 1)
     for name, some in _named(runs).items():
-        values = np.sort(np.concatenate([_completed(run)[column].drop_nulls().to_numpy() for run in some]))
+        values = np.sort(np.concatenate([[], *(_completed(run)[column].drop_nulls().to_numpy() for run in some)]))
         if len(values) == 0:
             raise InputError(f"no flow of these runs completed: {name or 'they have'} no {column} to draw")
         shares = np.arange(len(values) + 1) / len(values)
@@ -206,7 +208,7 @@ def series(
     such as goodput, is drawn over that interval, one of an instant from then on.
     """
     ax = _axes(ax)
-    by = list(by)
+    by = [by] if isinstance(by, str) else list(by)
     samples = _table(results, table).drop_nulls(value)
     if samples.select("time_ps", *by).is_duplicated().any():
         raise InputError(f"`{table}` has several {value} of one time for the same {', '.join(by)}; add a column to `by`")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,8 +39,7 @@ class Sweep:
         """The results of a point."""
         from . import open as open_results
 
-        digits = len(str(self.points - 1))
-        return open_results(self.folder / "points" / f"{point:0{digits}}")
+        return open_results(self.folder / "points" / str(point))
 
 
 def _frame(path: Path) -> Any:
@@ -121,12 +120,23 @@ def _on_workers(
         client.submit(_carry_out_points, path, overrides, folder, part, force, pure=False): part for part in parts
     }
     failures = []
-    for task in as_completed(tasks):
+    try:
+        ended = list(_ended(as_completed(tasks), tasks, tell))
+    except BaseException:
+        # Those that have not begun would go on without anybody who waits for them.
+        client.cancel(list(tasks))
+        raise
+    for task in ended:
         if task.status == "finished":
             failures += task.result()
         else:  # a worker was lost, or the task could not start
             failures += [(number, f"its worker failed: {task.exception()}") for number in tasks[task]]
-        if tell is not None:
-            for number in tasks[task]:
-                tell(number)
     return failures
+
+
+def _ended(ended: Iterable[Any], tasks: Mapping[Any, list[int]], tell: Any) -> Iterator[Any]:
+    """Passes tasks on as they end, and tells of their points."""
+    for task in ended:
+        for number in tasks[task] if tell is not None else ():
+            tell(number)
+        yield task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 import optuna
 from optuna.trial import TrialState
 
-from . import Results, Scenario
+from . import Results, Scenario, _value
 from .errors import InputError, RunError, ScenarioError
 
 Objective = Callable[[Results], float]
@@ -67,8 +68,8 @@ def tune(
         trial.set_user_attr("settings", settings)
         try:
             if client is None:
-                return _outcome(scenario, settings, list(objectives.values()))
-            return client.submit(_outcome, scenario, settings, list(objectives.values()), pure=False).result()
+                return _outcome(scenario, settings, objectives)
+            return client.submit(_outcome, scenario, settings, dict(objectives), pure=False).result()
         except ScenarioError as error:
             trial.set_user_attr("pruned", str(error))
             raise optuna.TrialPruned(str(error)) from error
@@ -119,10 +120,19 @@ def _sampler(seed: int) -> optuna.samplers.BaseSampler:
         return optuna.samplers.TPESampler(seed=seed, multivariate=True)
 
 
-def _outcome(scenario: Scenario, settings: Mapping[str, str], objectives: Sequence[Objective]) -> tuple[float, ...]:
+def _outcome(
+    scenario: Scenario, settings: Mapping[str, str], objectives: Mapping[str, Objective]
+) -> tuple[float, ...]:
     """Runs the scenario with these settings; here, or in a worker of Dask."""
     results = scenario.set(settings).run(threads=1, progress=False)
-    return tuple(float(objective(results)) for objective in objectives)
+    values = {name: objective(results) for name, objective in objectives.items()}
+    for name, value in values.items():
+        if value is None or math.isnan(value):
+            raise InputError(
+                f"the objective `{name}` is {value} with {dict(settings)}: give a number, a large one where flows did not "
+                "complete"
+            )
+    return tuple(map(float, values.values()))
 
 
 def _parameters(trial: optuna.trial.FrozenTrial) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def _parameters(trial: optuna.trial.FrozenTrial) -> dict[str, Any]:
 def _choices(key: str, values: Sequence[Any]) -> list[Any] | tuple[float, float, str, bool, bool]:
     """The values to choose from, or the ends of a range, their unit, whether it is logarithmic, and of whole numbers."""
     if isinstance(values, list) and values:
-        return values
+        return [_value(key, value) for value in values]
     scale = values[2] if len(values) == 3 else "linear"
     if not isinstance(values, tuple) or len(values) not in (2, 3) or scale not in ("linear", "log"):
         raise InputError(f'{key} = {values!r}: write a list of values, ("10KB", "400KB") or ("10KB", "400KB", "log")')
@@ -152,9 +162,9 @@ def _suggested(ranges: Mapping[str, Any], key: str, value: Any) -> Any:
         raise InputError(f"first: {key} is no key of the space, which has {', '.join(ranges)}")
     choices = ranges[key]
     if isinstance(choices, list):
-        if value not in choices:
+        if _value(key, value) not in choices:
             raise InputError(f"first: {key} = {value!r} is none of {choices}")
-        return value
+        return _value(key, value)
     low, high, unit, _, whole = choices
     found = _QUANTITY.match(str(value))
     if found is None or found[2] != unit or not low <= float(found[1]) <= high:
@@ -165,7 +175,7 @@ def _suggested(ranges: Mapping[str, Any], key: str, value: Any) -> Any:
 def _draw(trial: optuna.Trial, key: str, choices: Any) -> str:
     """The value of a key for a trial, as `--set` takes it."""
     if isinstance(choices, list):
-        return str(trial.suggest_categorical(key, choices))
+        return trial.suggest_categorical(key, choices)
     low, high, unit, logarithmic, whole = choices
     if whole:
         return f"{trial.suggest_int(key, int(low), int(high), log=logarithmic)}{unit}"

@@ -93,6 +93,12 @@ impl Scenario {
         (&self.text, self.path.display().to_string(), self.overrides.clone())
     }
 
+    /// Whether frames are captured, which takes a results directory.
+    #[getter]
+    fn captures(&self) -> bool {
+        self.scenario.capture.is_some()
+    }
+
     /// What the run is called: as its file, without the ending.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<String> {

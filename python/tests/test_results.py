@@ -157,6 +157,8 @@ def test_captures_are_decoded_and_verified(tmp_path):
         workload={"incast": {"senders": 1, "bytes": "10KB"}},
         capture={"ports": ["host-0:0"]},
     )
+    with pytest.warns(UserWarning, match="without `out`"):
+        scenario.run()
     scenario.run(out=tmp_path / "run")
     (capture,) = (tmp_path / "run").glob("**/*.pcap*")
     frames = polars.DataFrame(rocelab.pcap.decode(capture))

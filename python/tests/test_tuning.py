@@ -78,6 +78,18 @@ def test_several_objectives_have_a_front(scenario):
     assert study.best_trials and study.metric_names == ["fct", "packets"]
 
 
+def test_values_of_a_list_may_be_tables(scenario):
+    algorithms = ["dcqcn", {"hpcc": {"eta": 0.9}}]
+    study = tune(scenario, {"congestion_control": algorithms}, {"fct": last_completion}, trials=6)
+    assert {trial.state for trial in study.trials} == {optuna.trial.TrialState.COMPLETE}
+    assert len({trial.user_attrs["settings"]["congestion_control"] for trial in study.trials}) == 2
+
+
+def test_objectives_are_numbers(scenario):
+    with pytest.raises(rocelab.InputError, match="`fct` is None"):
+        tune(scenario, SPACE, {"fct": lambda results: None}, trials=1)
+
+
 def test_if_no_trial_gives_results_the_reason_is_told(scenario):
     with pytest.raises(rocelab.RunError, match="switch.alhpa"):
         tune(scenario, {"switch.alhpa": ["1/8"]}, {"fct": last_completion}, trials=2)

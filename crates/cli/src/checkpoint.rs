@@ -22,7 +22,7 @@ use crate::run::{ExecutionArguments, RunContext, key_and_value, shown};
 pub(crate) struct CheckpointArguments {
     /// Save the run each time so much of simulated time has passed, in DIR.checkpoints beside the
     /// results: `rocelab resume DIR` goes on with a run that was killed.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     checkpoint_every: Option<Duration>,
     /// Keep all checkpoints when the run is over, for `rocelab branch`.
     #[arg(long, requires = "checkpoint_every")]
@@ -274,7 +274,7 @@ pub(crate) struct BranchArguments {
     #[arg(value_name = "RESULTS")]
     path: PathBuf,
     /// Branch at the last checkpoint that is not later. [default: the last one]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     at: Option<Duration>,
     /// Where results go.
     #[arg(long, value_name = "DIR")]

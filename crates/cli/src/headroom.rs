@@ -22,13 +22,19 @@ pub(crate) struct HeadroomArguments {
     ])]
     results: Option<PathBuf>,
     /// Rate of every port.
-    #[arg(long, value_name = "RATE", required_unless_present = "results", requires = "distance")]
+    #[arg(
+        long,
+        value_name = "RATE",
+        allow_hyphen_values = true,
+        required_unless_present = "results",
+        requires = "distance"
+    )]
     rate: Option<Bandwidth>,
     /// Length of every cable; a metre takes 5 ns.
-    #[arg(long, value_name = "LENGTH")]
+    #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     cable: Option<Length>,
     /// Propagation delay of every cable, one way.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     delay: Option<Duration>,
     /// Path MTU of the lossless class: payload bytes of a full RoCE packet, 256, 512, 1024, 2048 or 4096.
     #[arg(long, value_name = "BYTES", default_value_t = 1024)]
@@ -36,27 +42,27 @@ pub(crate) struct HeadroomArguments {
     /// The largest frame of any class, FCS included, at least that of the lossless one: the pause may
     /// have to wait for it.
     /// [default: a full packet of the lossless class]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     largest_frame: Option<Bytes>,
     /// What both ends together need to make and to obey a pause.
     /// [default: what IEEE 802.3 allows at this rate, or the next lower one that it lists]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     response: Option<Duration>,
     /// The size of the cells that memory is handed out in; 1B counts in bytes. The other count is told
     /// beside it.
-    #[arg(long, value_name = "SIZE", default_value_t = COMMON_CELL)]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value_t = COMMON_CELL)]
     cell: Bytes,
     /// Number of ports.
     #[arg(long, value_name = "N", default_value_t = 32)]
     ports: u32,
     /// All memory of the switch.
-    #[arg(long, value_name = "SIZE", default_value = "12MB")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "12MB")]
     buffer: Bytes,
     /// The share of it that all classes share.
-    #[arg(long, value_name = "SHARE", default_value = "0.5")]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, default_value = "0.5")]
     shared: Ratio,
     /// What each class of each port owns beside its headroom.
-    #[arg(long, value_name = "SIZE", default_value = "0B")]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, default_value = "0B")]
     reserve: Bytes,
     /// How many lossless classes are wanted: exit code 1 if they do not fit.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]

@@ -153,7 +153,11 @@ fn emit(
         command += &format!(" --set {}", quoted(&format!("{key}={value}")));
     }
     let (point, collect) = (format!("{command} --point"), format!("{command} --collect"));
-    answer::print(&batch.script(&sweep.name(), sweep.points().len(), &point, &collect))?;
+    let folder = std::path::absolute(folder)
+        .map_err(|error| Failure::Machine { path: folder.to_owned(), error })?;
+    let name = sweep.name();
+    let script = batch.script((&name, &folder), sweep.points().len(), &point, &collect);
+    answer::print(&script)?;
     Ok(Exit::Done)
 }
 

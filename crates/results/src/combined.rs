@@ -78,19 +78,21 @@ impl<'k, R: Record> CombinedWriter<'k, R> {
         self.count(run)
     }
 
-    /// Adds all records of a run, which are in the file `csv`.
+    /// Adds all records of a run, which are in the file `csv`. Returns their number.
     ///
     /// # Errors
     /// [`ResultsError::Read`], [`ResultsError::Malformed`], [`ResultsError::Encode`].
-    pub fn add_file(&mut self, run: usize, csv: &Path) -> Result<(), ResultsError> {
+    pub fn add_file(&mut self, run: usize, csv: &Path) -> Result<u64, ResultsError> {
+        let mut added = 0;
         let file = BufReader::new(File::open(csv).map_err(ResultsError::read(csv))?);
         for row in csv::Reader::from_reader(file).into_records() {
             let row = row.map_err(|error| ResultsError::read_csv(csv, error))?;
             let malformed = |reason| ResultsError::Malformed { path: csv.to_owned(), reason };
             self.rows.parse(row.iter()).map_err(malformed)?;
             self.count(run)?;
+            added += 1;
         }
-        Ok(())
+        Ok(added)
     }
 
     /// Writes what is left, and closes the file.

@@ -1,5 +1,7 @@
 //! Scripts with which other programs carry points out.
 
+use std::path::Path;
+
 /// The most tasks of a job array, of which Slurm takes about a thousand if it is not told otherwise.
 const MOST_TASKS: usize = 1_000;
 
@@ -15,14 +17,21 @@ pub enum Batch {
 }
 
 impl Batch {
-    /// The script for so many points. `command` is a shell command that carries out the point whose number is
-    /// appended, and `collect` one that puts all results together.
-    pub fn script(self, name: &str, points: usize, command: &str, collect: &str) -> String {
-        let name = &plain(name);
+    /// The script for so many points, whose results are below `folder`, where the program also notes which points
+    /// it is done with. `command` is a shell command that carries out the point whose number is appended, and `collect` one
+    /// that puts all results together.
+    pub fn script(
+        self,
+        sweep: (&str, &Path),
+        points: usize,
+        command: &str,
+        collect: &str,
+    ) -> String {
+        let (name, folder) = (&plain(sweep.0), &sweep.1.display().to_string());
         match self {
             Self::Slurm => slurm(name, points, command, collect),
-            Self::Parallel => parallel(name, points, command, collect),
-            Self::Snakemake => snakemake(name, points, command, collect),
+            Self::Parallel => parallel(folder, points, command, collect),
+            Self::Snakemake => snakemake(folder, points, command, collect),
         }
     }
 }
@@ -48,29 +57,33 @@ fn slurm(name: &str, points: usize, command: &str, collect: &str) -> String {
 }
 
 /// Parallel puts its words together and has a shell read them again, so the command is one word.
-fn parallel(name: &str, points: usize, command: &str, collect: &str) -> String {
-    let task = format!("{command} @POINT@").replace('\'', "'\\''");
+fn parallel(folder: &str, points: usize, command: &str, collect: &str) -> String {
+    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+    let (folder, joblog) = (quoted(folder), quoted(&format!("{folder}/parallel.joblog")));
+    let task = quoted(&format!("{command} @POINT@"));
     format!(
         "#!/bin/sh\n\
          # Points that have results are not run again.\n\
-         seq 0 {} | parallel --joblog {name}.joblog --resume-failed -I @POINT@ '{task}'\n\
+         mkdir -p {folder}\n\
+         seq 0 {} | parallel --joblog {joblog} --resume-failed -I @POINT@ {task}\n\
          {collect}\n",
         points.saturating_sub(1)
     )
 }
 
 /// A point that fails is told when all are put together, and does not keep the others from it.
-fn snakemake(name: &str, points: usize, command: &str, collect: &str) -> String {
+fn snakemake(folder: &str, points: usize, command: &str, collect: &str) -> String {
     // What stands in braces is a name of Snakemake's, and the texts are of Python.
     let text = |shell: &str| format!("{:?}", shell.replace('{', "{{").replace('}', "}}"));
     let point = text(&format!("{command} @POINT@ || true")).replace("@POINT@", "{wildcards.point}");
+    let all = text(&format!("{folder}/snakemake/@POINT@")).replace("@POINT@", "{point}");
     format!(
         "# Run it with: snakemake --cores all --snakefile THIS_FILE\n\
          rule all:\n    \
-             input: expand(\"{name}.done/{{point}}\", point=range({points}))\n    \
+             input: expand({all}, point=range({points}))\n    \
              shell: {}\n\n\
          rule point:\n    \
-             output: touch(\"{name}.done/{{point}}\")\n    \
+             output: touch({all})\n    \
              shell: {point}\n",
         text(collect)
     )
@@ -89,14 +102,18 @@ mod tests {
     #[test]
     fn what_others_would_read_is_quoted() {
         let command = "rocelab sweep 'my plan.toml' --set 'a={b=[\"x\"]}' --point";
-        let script = |batch: Batch, points| batch.script("my plan", points, command, "collect");
+        let script = |batch: Batch, points| {
+            batch.script(("my plan", Path::new("/my out")), points, command, "collect")
+        };
         let slurm = script(Batch::Slurm, 2500);
         assert!(slurm.contains("--array=0-999\n") && slurm.contains("point < 2500; point += 1000"));
         assert!(slurm.contains("--job-name=my_plan\n"), "{slurm}");
         let parallel = script(Batch::Parallel, 3);
         assert!(parallel.contains("'rocelab sweep '\\''my plan.toml'\\'' "), "{parallel}");
+        assert!(parallel.contains("--joblog '/my out/parallel.joblog' "), "{parallel}");
         let snakemake = script(Batch::Snakemake, 3);
         let text = "--set 'a={{b=[\\\"x\\\"]}}' --point {wildcards.point} || true\"";
         assert!(snakemake.contains(text), "{snakemake}");
+        assert!(snakemake.contains("touch(\"/my out/snakemake/{point}\")"), "{snakemake}");
     }
 }

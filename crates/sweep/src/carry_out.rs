@@ -74,8 +74,7 @@ impl<'s> Points<'s> {
 
     /// The results directory of a point.
     pub fn directory(&self, point: usize) -> PathBuf {
-        let digits = self.sweep.points().len().saturating_sub(1).to_string().len();
-        self.folder.join("points").join(format!("{point:0digits$}"))
+        self.folder.join("points").join(point.to_string())
     }
 
     /// Carries out those points of `numbers` that have no results yet, so many at once as there are `threads`.

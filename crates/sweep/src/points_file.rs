@@ -5,6 +5,7 @@ use std::path::Path;
 use rocelab_results::{Results, ResultsError};
 use serde::Serialize;
 
+use crate::tables::partial_file;
 use crate::{Points, Status, SweepError};
 
 /// A row of `points.csv`.
@@ -61,7 +62,7 @@ impl PointRow {
 /// [`SweepError::Results`] if it cannot be written.
 pub fn write_points(points: &Points<'_>, statuses: &[Status]) -> Result<(), SweepError> {
     let path = points.folder().join("points.csv");
-    let partial = points.folder().join(".points.csv.partial");
+    let partial = partial_file(points.folder(), "points.csv");
     write(&partial, points, statuses).map_err(|error| ResultsError::write_csv(&path, error))?;
     std::fs::rename(&partial, &path).map_err(|error| SweepError::Machine { path, error })
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rocelab_results::{
-    CombinedWriter, FlowRecord, KeyColumn, KeyValues, Record, Results, RunRecord,
+    CombinedWriter, FlowRecord, KeyColumn, KeyValues, Record, Results, ResultsError, RunRecord,
 };
 
 use crate::{Points, SettingValue, Sweep, SweepError};
@@ -32,7 +32,14 @@ pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<(), SweepError> {
     })?;
     write::<FlowRecord<'_>>(points.folder(), "flows.parquet", &keys, |writer| {
         for (run, results) in results.iter().enumerate() {
-            writer.add_file(run, &results.path().join(FlowRecord::FILE))?;
+            let path = results.path().join(FlowRecord::FILE);
+            let (found, expected) = (writer.add_file(run, &path)?, results.summary().flows.total);
+            if found != expected {
+                let reason = format!(
+                    "has {found} flows, and the run had {expected}: remove the folder of the point, and run the sweep again"
+                );
+                return Err(ResultsError::Malformed { path, reason }.into());
+            }
         }
         Ok(())
     })
@@ -47,12 +54,17 @@ fn write<R: Record>(
 ) -> Result<(), SweepError> {
     fs::create_dir_all(folder)
         .map_err(|error| SweepError::Machine { path: folder.to_owned(), error })?;
-    let (path, partial) = (folder.join(name), folder.join(format!(".{name}.partial")));
+    let (path, partial) = (folder.join(name), partial_file(folder, name));
     let keys: Vec<KeyColumn> = keys.iter().map(beside::<R>).collect();
     let mut writer = CombinedWriter::<R>::create(&partial, &keys)?;
     rows(&mut writer)?;
     writer.finish()?;
     fs::rename(&partial, &path).map_err(|error| SweepError::Machine { path, error })
+}
+
+/// Where a file of this name is written before it is complete. Of each process another: two may carry out one sweep.
+pub(crate) fn partial_file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!(".{name}.partial-{}", std::process::id()))
 }
 
 /// The column of a key beside those of a record. Two columns with one name could not be read.

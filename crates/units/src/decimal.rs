@@ -46,6 +46,14 @@ pub enum ParseError {
         /// The text with the unit that is meant.
         meant: String,
     },
+    /// A fraction with more decimals than are kept.
+    #[error("`{text}` has more than 6 decimals: write `{rounded}`")]
+    TooManyDecimals {
+        /// The text.
+        text: String,
+        /// The nearest fraction with 6 decimals.
+        rounded: String,
+    },
     /// The part before the unit is not a decimal number.
     #[error(
         "`{text}` does not start with a decimal number: write a {quantity} such as `{example}`"

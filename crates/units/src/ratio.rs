@@ -69,8 +69,13 @@ impl FromStr for Ratio {
         let fraction = fraction.trim_end_matches('0');
         let plain = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
         let places = u32::try_from(fraction.len()).map_err(|_| refused())?;
-        if whole.is_empty() || !plain(whole) || !plain(fraction) || places > 6 {
+        if whole.is_empty() || !plain(whole) || !plain(fraction) {
             return Err(refused());
+        }
+        if places > 6 {
+            let number: f64 = text.trim().parse().map_err(|_| refused())?;
+            let rounded = format!("{number:.6}").trim_end_matches('0').trim_end_matches('.').into();
+            return Err(ParseError::TooManyDecimals { text: text.into(), rounded });
         }
         let numerator = format!("{whole}{fraction}").parse().map_err(|_| refused())?;
         Ok(Self { numerator, denominator: 10u32.pow(places) })
@@ -153,5 +158,7 @@ mod tests {
         for wrong in ["", "1/0", "a/b", "-1", "1e3", "0.1234567", "."] {
             assert!(wrong.parse::<Ratio>().is_err(), "{wrong} was accepted");
         }
+        let told = "0.30000000000000004".parse::<Ratio>().unwrap_err().to_string();
+        assert_eq!(told, "`0.30000000000000004` has more than 6 decimals: write `0.3`");
     }
 }

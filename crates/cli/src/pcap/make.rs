@@ -1,8 +1,8 @@
 //! `rocelab pcap make`.
 
 use std::fs;
-use std::io::BufWriter;
-use std::path::PathBuf;
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rocelab_capture::{Format, Recipe};
@@ -19,7 +19,7 @@ pub(crate) struct MakeArguments {
     /// A description: a .toml file.
     #[arg(value_name = "DESCRIPTION")]
     path: PathBuf,
-    /// Write the capture to this file: classic pcap if it ends in .pcap, else pcapng.
+    /// Write the capture to this file: classic pcap if it ends in .pcap, else pcapng; - is standard output.
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
     /// Replace the file if it exists.
@@ -36,6 +36,15 @@ pub(super) fn execute(arguments: &MakeArguments) -> Result<Exit, Failure> {
     })?;
     let recipe = Recipe::parse(path, &text).map_err(|error| Failure::Input(error.to_string()))?;
 
+    if out == Path::new("-") {
+        let written = recipe.write(Format::PcapNg, BufWriter::new(io::stdout().lock()));
+        return match written {
+            // Whoever reads has enough.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+            Err(error) => Err(Failure::Machine { path: out.clone(), error }),
+            Ok(_) => Ok(Exit::Done),
+        };
+    }
     let file =
         new_file::create("--out", out, *force, &Inputs::file(path, "the description itself"))?;
     recipe

@@ -31,7 +31,7 @@ pub(crate) enum PcapCommand {
 /// Which capture, and how to answer.
 #[derive(Debug, Args)]
 pub(crate) struct CaptureArguments {
-    /// A pcap or pcapng file.
+    /// A pcap or pcapng file; - is standard input.
     #[arg(value_name = "FILE")]
     path: PathBuf,
     /// Answer in JSON, one object a line.

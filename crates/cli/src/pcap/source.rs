@@ -1,6 +1,7 @@
 //! Reads captures that the user names.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use rocelab_capture::{CaptureReader, LinkLayer, ReadError, Survey, Verified, Verifier};
@@ -14,6 +15,9 @@ pub(super) struct Ended {
     /// Why the rest of the file could not be read; `None` if it was read to its end.
     pub(super) failure: Option<Failure>,
 }
+
+/// The name of standard input.
+const STANDARD_INPUT: &str = "-";
 
 /// Passes every frame of the capture at `path` to `sink`, until that is closed.
 ///
@@ -55,7 +59,7 @@ fn read_by(
     path: &Path,
     mut sink: impl FnMut(&Verified<'_>) -> Result<(), Closed>,
 ) -> Result<Ended, Closed> {
-    let mut reader = CaptureReader::open(path).map_err(|error| explain(path, &error))?;
+    let mut reader = open(path).map_err(|error| explain(path, &error))?;
     while let Some(frame) = reader.next_frame() {
         let frame = match frame {
             Ok(frame) => frame,
@@ -71,6 +75,16 @@ fn read_by(
         sink(&verifier.verify(&frame))?;
     }
     Ok(Ended { verifier, failure: None })
+}
+
+/// The capture at `path`, or in standard input.
+fn open(path: &Path) -> Result<CaptureReader<Box<dyn Read>>, ReadError> {
+    let input: Box<dyn Read> = if path == Path::new(STANDARD_INPUT) {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(path).map_err(|source| ReadError::Io { source, frames: 0 })?)
+    };
+    CaptureReader::new(input)
 }
 
 fn unknown_link(path: &Path, frame: u64, link_type: u16) -> Failure {

@@ -121,3 +121,16 @@ fn a_rate_that_is_not_listed_says_whose_response_time_it_has() {
     let slow = text("100Mbps");
     assert!(slow.contains("T = 10.24us, the quanta of 1Gbps\n"), "{slow}");
 }
+
+/// Not "unexpected argument '-3'".
+#[test]
+fn negative_quantities_are_told_as_what_they_are() {
+    let sandbox = Sandbox::new();
+    for (option, value) in [("--delay", "-3us"), ("--response", "-1us"), ("--buffer", "-1MB")] {
+        let arguments = ["headroom", "--rate", "100Gbps", "--cable", "3m", option, value];
+        let ended = sandbox.rocelab(&arguments);
+        assert_eq!(ended.code, Some(2));
+        let told = format!("invalid value '{value}' for '{option}");
+        assert!(ended.stderr.contains(&told), "{}", ended.stderr);
+    }
+}

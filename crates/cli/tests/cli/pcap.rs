@@ -9,6 +9,10 @@ use serde_json::Value;
 
 use crate::program::{Sandbox, repository, repository_argument};
 
+/// A message of several packets, and frames around it.
+const WRITE: &str = "[[message]]\nverb = \"write\"\nbytes = 5000\n[[message]]\nverb = \"acknowledge\"\n\
+     [[message]]\nverb = \"cnp\"\n[[message]]\nverb = \"pfc\"\n";
+
 /// A capture of Soft-RoCE in the repository.
 fn data(name: &str) -> String {
     repository_argument(&format!("crates/capture/tests/data/{name}.pcap"))
@@ -35,6 +39,30 @@ fn captures() -> Vec<PathBuf> {
 
 fn objects(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("an object a line")).collect()
+}
+
+/// As in a pipe: `rocelab pcap make write.toml -o - | rocelab pcap decode -`.
+#[test]
+fn captures_go_through_pipes() {
+    use std::io::Write as _;
+    use std::process::Stdio;
+
+    let sandbox = Sandbox::new();
+    sandbox.write("write.toml", WRITE);
+    let made = sandbox.program(&["pcap", "make", "write.toml", "-o", "-"]).output().unwrap();
+    assert!(made.status.success() && made.stderr.is_empty(), "{made:?}");
+    sandbox.succeeds(&["pcap", "make", "write.toml", "-o", "write.pcapng"]);
+    assert_eq!(made.stdout, fs::read(sandbox.path("write.pcapng")).unwrap());
+    for command in ["decode", "verify", "stats"] {
+        let of_file = sandbox.rocelab(&["pcap", command, "write.pcapng"]);
+        let mut program = sandbox.program(&["pcap", command, "-"]);
+        let program = program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = program.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&made.stdout).unwrap();
+        let of_pipe = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8(of_pipe.stdout).unwrap(), of_file.stdout, "{command}");
+        assert_eq!(of_pipe.status.code(), of_file.code, "{command}");
+    }
 }
 
 #[test]
@@ -212,11 +240,7 @@ fn stats_count_by_queue_pair() {
 #[test]
 fn made_captures_are_sound_for_us_and_for_tshark() {
     let sandbox = Sandbox::new();
-    sandbox.write(
-        "write.toml",
-        "[[message]]\nverb = \"write\"\nbytes = 5000\n[[message]]\nverb = \"acknowledge\"\n\
-         [[message]]\nverb = \"cnp\"\n[[message]]\nverb = \"pfc\"\n",
-    );
+    sandbox.write("write.toml", WRITE);
     for out in ["write.pcap", "write.pcapng"] {
         let answer = sandbox.succeeds(&["pcap", "make", "write.toml", "--out", out]);
         assert_eq!(answer, format!("8 frames: {out}\n"));

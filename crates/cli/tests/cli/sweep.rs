@@ -119,7 +119,7 @@ fn scripts_carry_points_out() {
     assert!(shell.status().expect("bash runs").success());
     let (_, rows) = sandbox.csv("out/points.csv");
     assert!(rows.len() == 4 && rows.iter().all(|row| row[3] == "done"), "{rows:?}");
-    assert!(emit("parallel").contains("seq 0 3 | parallel "));
+    assert!(emit("parallel").contains("/out/parallel.joblog' "));
     assert!(emit("snakemake").contains("range(4)"));
 }
 
@@ -147,6 +147,40 @@ fn what_fails_is_named_and_the_others_are_kept() {
         rows.iter().map(|row| row[3].as_str()).collect::<Vec<_>>(),
         ["done", "failed", "done"]
     );
+}
+
+/// Results that somebody damaged are not taken for whole.
+#[test]
+fn damaged_results_are_told() {
+    let sandbox = with_grid();
+    sandbox.succeeds(&["sweep", "grid.toml", "--out", "out", "--quiet"]);
+    let flows = sandbox.path("out/points/7/flows.csv");
+    let text = std::fs::read_to_string(&flows).unwrap();
+    let cut: String = text.lines().take(2).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&flows, cut).unwrap();
+    let before = tables(&sandbox, "out");
+    let ended = sandbox.rocelab(&["sweep", "grid.toml", "--out", "out"]);
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.stderr.contains("out/points/7/flows.csv"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("has 1 flows, and the run had 3"), "{}", ended.stderr);
+    assert_eq!(tables(&sandbox, "out"), before);
+}
+
+/// Two shells, or a job that a cluster started twice.
+#[test]
+fn two_sweeps_in_one_folder_share_the_work() {
+    let sandbox = with_grid();
+    let large = ["--set", "workload.incast.bytes=3MB"];
+    let arguments = |out: &'static str| {
+        [&["sweep", "grid.toml", "--quiet", "--threads", "1", "--out", out][..], &large].concat()
+    };
+    sandbox.succeeds(&arguments("whole"));
+    let start = || sandbox.program(&arguments("both")).spawn().expect("the program starts");
+    let (mut one, mut other) = (start(), start());
+    assert!(one.wait().unwrap().success() && other.wait().unwrap().success());
+    assert_eq!(tables(&sandbox, "both"), tables(&sandbox, "whole"));
+    let hidden = |name: &String| name.split('/').any(|part| part.starts_with('.'));
+    assert_eq!(sandbox.tree().into_iter().filter(hidden).collect::<Vec<_>>(), [""; 0]);
 }
 
 /// A task elsewhere says why it failed to those who collect.
