@@ -1,8 +1,8 @@
 """Runs, in memory and in directories, and their tables."""
 
-import _thread
 import filecmp
 import pickle
+import signal
 import subprocess
 import threading
 import time
@@ -122,9 +122,14 @@ def test_errors_of_progress_end_the_run(incast):
 
 
 def test_an_interruption_ends_the_run_and_leaves_nothing(incast, tmp_path):
-    threading.Timer(0.3, _thread.interrupt_main).start()
-    with pytest.raises(KeyboardInterrupt):
-        incast.set({"workload.incast.bytes": "1TB"}).run(out=tmp_path / "run")
+    # A shell has what it starts in the background ignore interruptions, and then Python does so too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+        with pytest.raises(KeyboardInterrupt):
+            incast.set({"workload.incast.bytes": "2GB"}).run(out=tmp_path / "run")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not list(tmp_path.iterdir())
 
 
