@@ -277,7 +277,7 @@ fn at<'a>(
 }
 
 /// The name of this machine, where the operating system tells it.
-fn host() -> Option<String> {
+pub(crate) fn host() -> Option<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }

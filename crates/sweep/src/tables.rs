@@ -8,6 +8,7 @@ use rocelab_results::{
     CombinedWriter, FlowRecord, KeyColumn, KeyValues, Record, Results, ResultsError, RunRecord,
 };
 
+use crate::carry_out::host;
 use crate::{Points, SettingValue, Sweep, SweepError};
 
 /// Writes `flows.parquet` and `runs.parquet` of the points `done`, in their order, into the folder of the sweep. The
@@ -62,9 +63,29 @@ fn write<R: Record>(
     fs::rename(&partial, &path).map_err(|error| SweepError::Machine { path, error })
 }
 
-/// Where a file of this name is written before it is complete. Of each process another: two may carry out one sweep.
+/// Where a file of this name is written before it is complete. Of each process another: two may carry out one sweep. Those
+/// that killed processes of this machine left are removed.
 pub(crate) fn partial_file(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!(".{name}.partial-{}", std::process::id()))
+    let prefix = format!(".{name}.partial-{}-", host().unwrap_or_default());
+    remove_left_by_killed(folder, &prefix);
+    folder.join(format!("{prefix}{}", std::process::id()))
+}
+
+/// Removes files with this beginning and the number of a process that is no more. What cannot be told stays.
+fn remove_left_by_killed(folder: &Path, prefix: &str) {
+    let processes = Path::new("/proc");
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    if !processes.join("self").exists() {
+        return;
+    }
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(prefix));
+        let process = process.filter(|number| number.bytes().all(|digit| digit.is_ascii_digit()));
+        if process.is_some_and(|number| !processes.join(number).exists()) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The column of a key beside those of a record. Two columns with one name could not be read.
