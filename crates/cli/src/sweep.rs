@@ -277,9 +277,13 @@ fn put_together(
     if !arguments.quiet {
         let total = points.sweep().points().len();
         let folder = shown(points.folder()).display();
+        let tables = match done.len() {
+            0 => "no tables are made".to_owned(),
+            _ => format!("{folder}/runs.parquet, {folder}/flows.parquet"),
+        };
+        let done = done.len();
         answer::print(&format!(
-            "{} of {total} points: {folder}/runs.parquet, {folder}/flows.parquet; how they ran: {folder}/points.csv\n",
-            done.len()
+            "{done} of {total} points: {tables}; how they ran: {folder}/points.csv\n"
         ))?;
     }
     Ok(exit)

@@ -193,6 +193,9 @@ fn why_a_single_point_failed_is_collected() {
     let ended = sandbox.rocelab(&["sweep", "some.toml", "--out", "out", "--point", "0"]);
     assert_ne!(ended.code, Some(0));
     assert!(ended.stderr.contains("point 0 failed: seed=1"), "{}", ended.stderr);
+    let none = sandbox.rocelab(&["sweep", "some.toml", "--out", "out", "--collect"]);
+    assert_eq!(none.stdout, "0 of 2 points: no tables are made; how they ran: out/points.csv\n");
+    assert!(!sandbox.path("out/runs.parquet").exists());
     sandbox.succeeds(&["sweep", "some.toml", "--out", "out", "--point", "1"]);
     let ended = sandbox.rocelab(&["sweep", "some.toml", "--out", "out", "--collect"]);
     assert_eq!(ended.code, Some(1));
