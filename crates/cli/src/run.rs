@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo};
+use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, results_name};
 use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
 use rocelab_sim::{
@@ -33,7 +33,7 @@ pub(crate) struct RunArguments {
     #[arg(value_name = "FILE_OR_FOLDER")]
     path: PathBuf,
     /// Where results go; with a folder, one directory a scenario below it.
-    /// [default: results/SCENARIO-SEED]
+    /// [default: results/SCENARIO-SEED, and the settings of --set behind it]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -108,7 +108,9 @@ impl RunArguments {
         match &self.out {
             Some(out) if self.path.is_dir() => out.join(name),
             Some(out) => out.clone(),
-            None => PathBuf::from("results").join(format!("{name}-{seed}")),
+            None => {
+                PathBuf::from("results").join(results_name(name, seed, self.scenario.overrides()))
+            }
         }
     }
 

@@ -32,6 +32,8 @@
 //! let mut flows = directory.flows()?;
 //! let flow = FlowRecord {
 //!     flow: 0,
+//!     workload: "incast[0]".into(),
+//!     name: "incast[0]".into(),
 //!     source: "host-0".into(),
 //!     destination: "host-1".into(),
 //!     source_qpn: 0x11,
@@ -49,6 +51,9 @@
 //!     retransmitted_packets: 0,
 //!     messages_delivered: Some(1),
 //!     status: FlowStatus::Completed,
+//!     measured: 1,
+//!     path: None,
+//!     collisions: None,
 //! };
 //! statistics.add(&flow);
 //! flows.write(&flow)?;
@@ -87,6 +92,7 @@ mod goodput;
 mod idle_queue_pair;
 mod leftovers;
 mod link;
+mod measured_window;
 mod memory;
 mod millionths;
 mod names;
@@ -105,8 +111,10 @@ mod record;
 mod record_reader;
 mod record_types;
 mod record_writer;
+mod results_name;
 mod run_info;
 mod run_record;
+mod sample_interval;
 mod sample_intervals;
 mod samples;
 mod series;
@@ -139,6 +147,7 @@ pub use frozen::{FrozenRecord, FrozenRoot};
 pub use goodput::{Goodput, GoodputRule, GoodputTail, RunSpan, is_most};
 pub use idle_queue_pair::IdleQueuePairRecord;
 pub use link::LinkRecord;
+pub use measured_window::MeasuredWindow;
 pub use memory::{MemoryResults, MemorySink, TableWriter};
 pub use millionths::Millionths;
 pub use names::{POINT_TXT, SCENARIO_TOML, is_name_of_results};
@@ -155,8 +164,10 @@ pub use record::Record;
 pub use record_reader::RecordReader;
 pub use record_types::{RECORD_TYPES, RecordType};
 pub use record_writer::{FlowWriter, RecordWriter};
+pub use results_name::results_name;
 pub use run_info::{Machine, RunInfo};
 pub use run_record::RunRecord;
+pub use sample_interval::SampleInterval;
 pub use samples::{
     FlowSample, IngressSample, MarkSample, MemorySample, RateSample, UtilisationSample,
 };

@@ -111,20 +111,23 @@ impl OperationStatistics {
 
     /// The summary of a run that ended at `end_ps`, in picoseconds. `accepted` is the payload of
     /// these operations that receivers accepted; `planned` is the number of planned operations, if
-    /// it was given.
+    /// it was given. With a measuring `window` (ps), goodput is of that time.
     pub fn counts(
         &self,
         app: &str,
         planned: Option<u64>,
         accepted: &DeliveryLog,
-        end_ps: u64,
+        (window, end_ps): (Option<(u64, u64)>, u64),
     ) -> OperationCounts {
         let started = self.completed + self.failed + self.unfinished;
         let total = planned.unwrap_or(started);
         let missing = total.saturating_sub(self.completed);
         let run = self.starts.map(|run| if missing > 0 { run.until(end_ps) } else { run });
         let has_mostly_arrived = is_most(self.completed, started);
-        let goodput = run.and_then(|run| Goodput::of(accepted, run, has_mostly_arrived));
+        let goodput = match window {
+            Some((from, to)) => Goodput::of_window(accepted, from, to),
+            None => run.and_then(|run| Goodput::of(accepted, run, has_mostly_arrived)),
+        };
         let span = self.span_ps.map_or(0, |(first, last)| last - first);
         let rate = u128::from(self.completed) * PS_PER_SECOND;
         let mut all: Vec<u64> =
@@ -181,6 +184,7 @@ mod tests {
             latency_ps: Some(latency_ps),
             found: None,
             status: OperationStatus::Completed,
+            measured: 1,
         }
     }
 
@@ -199,7 +203,7 @@ mod tests {
         statistics.add(&OperationRecord { status: OperationStatus::Flushed, ..open });
         let mut accepted = DeliveryLog::default();
         (1..=4).for_each(|k| accepted.add(k * 1_000, 100));
-        let counts = statistics.counts("storage", None, &accepted, 10_000);
+        let counts = statistics.counts("storage", None, &accepted, (None, 10_000));
         assert_eq!((counts.total, counts.completed), (4, 2));
         assert_eq!((counts.failed, counts.unfinished), (1, 1));
         assert_eq!(counts.per_second, 2 * 1_000_000_000_000 / 4_000);
@@ -214,13 +218,13 @@ mod tests {
         assert_eq!((read.max, read.missing), (10_000, 2));
         assert_eq!(counts.kinds["write"].latency_ps.unwrap().missing, 0);
         assert_eq!(counts.latency_ps.unwrap().min, 2_000);
-        assert_eq!(statistics.counts("storage", Some(10), &accepted, 10_000).unfinished, 7);
+        assert_eq!(statistics.counts("storage", Some(10), &accepted, (None, 10_000)).unfinished, 7);
     }
 
     #[test]
     fn nothing_has_no_distribution() {
         let nothing = DeliveryLog::default();
-        let counts = OperationStatistics::default().counts("idle", Some(5), &nothing, 10);
+        let counts = OperationStatistics::default().counts("idle", Some(5), &nothing, (None, 10));
         assert_eq!((counts.per_second, counts.goodput_bps, counts.unfinished), (0, None, 5));
         assert_eq!(counts.latency_ps, None);
         assert!(counts.kinds.is_empty());
