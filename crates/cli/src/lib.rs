@@ -34,6 +34,7 @@ mod resources;
 mod run;
 mod schema;
 mod sweep;
+mod sweep_findings;
 mod topo;
 mod verdict;
 

@@ -17,6 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::{Stopwatch, bar};
 use crate::resources;
 use crate::run::{key_and_value, shown};
+use crate::sweep_findings;
 
 /// Arguments of `rocelab sweep`.
 #[derive(Debug, Args)]
@@ -265,6 +266,7 @@ fn put_together(
         return Ok(Exit::Interrupted);
     }
     combine(points, &done)?;
+    exit = exit.and(sweep_findings::print(points, &done));
     if open > 0 {
         let some = without.iter().take(10).map(usize::to_string).collect::<Vec<_>>().join(", ");
         let more = if open > 10 { ", ..." } else { "" };

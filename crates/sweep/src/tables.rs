@@ -34,7 +34,8 @@ pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<(), SweepError> {
     write::<FlowRecord<'_>>(points.folder(), "flows.parquet", &keys, |writer| {
         for (run, results) in results.iter().enumerate() {
             let path = results.path().join(FlowRecord::FILE);
-            let (found, expected) = (writer.add_file(run, &path)?, results.summary().flows.total);
+            let (found, expected) =
+                (writer.add_file(run, &path)?, results.summary().all_flows().total);
             if found != expected {
                 let reason = format!(
                     "has {found} flows, and the run had {expected}: remove the folder of the point, and run the sweep again"
