@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::examples;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -19,12 +20,16 @@ use crate::failure::Failure;
 #[derive(Debug, Subcommand)]
 pub(crate) enum PcapCommand {
     /// Print a capture, one line a frame.
+    #[command(after_help = examples::PCAP_DECODE)]
     Decode(decode::DecodeArguments),
     /// Check every frame of a capture: exit code 1 if there are faults.
+    #[command(after_help = examples::PCAP_VERIFY)]
     Verify(CaptureArguments),
     /// Count by queue pair: messages, bytes, retransmissions, NAKs, round-trip times.
+    #[command(after_help = examples::PCAP_STATS)]
     Stats(CaptureArguments),
     /// Make a capture of the frames that a TOML file describes.
+    #[command(after_help = examples::PCAP_MAKE)]
     Make(make::MakeArguments),
 }
 

@@ -7,6 +7,7 @@ mod captures;
 mod check;
 mod checkpoints;
 mod compare;
+mod completions;
 mod convert;
 mod explain;
 mod field_defects;
@@ -18,6 +19,8 @@ mod interrupt;
 mod leftovers;
 #[cfg(unix)]
 mod limits;
+mod man;
+mod new;
 mod ns3_rdma;
 mod pause_causes;
 mod pcap;
