@@ -97,6 +97,8 @@ pub(crate) const PCAP_DECODE: &str = "\
 Examples:
   rocelab pcap decode capture.pcapng --count 10
   rocelab pcap decode capture.pcapng --json
+  rocelab pcap decode capture.pcapng --tree --hex --count 1
+  rocelab pcap decode capture.pcapng --qp 0x11 --opcode RC_ACKNOWLEDGE --from 1ms --to 2ms
   tcpdump -i eth0 -w - udp port 4791 | rocelab pcap decode -";
 
 /// Of `rocelab pcap verify`.
@@ -109,6 +111,11 @@ Examples:
 pub(crate) const PCAP_STATS: &str = "\
 Examples:
   rocelab pcap stats capture.pcapng";
+
+/// Of `rocelab pcap fix-icrc`.
+pub(crate) const PCAP_FIX_ICRC: &str = "\
+Examples:
+  rocelab pcap fix-icrc edited.pcapng --out right.pcapng";
 
 /// Of `rocelab pcap make`.
 pub(crate) const PCAP_MAKE: &str = "\

@@ -97,7 +97,7 @@ enum Command {
     /// Look at a scenario's topology.
     #[command(subcommand, after_help = examples::TOPO)]
     Topo(topo::TopoCommand),
-    /// Decode, verify, count or make packet captures.
+    /// Decode, verify, count, mend or make packet captures.
     #[command(subcommand, after_help = examples::PCAP)]
     Pcap(pcap::PcapCommand),
     /// Print the JSON Schema of scenario files.

@@ -24,6 +24,8 @@ mod new;
 mod ns3_rdma;
 mod pause_causes;
 mod pcap;
+mod pcap_decode;
+mod pcap_fix_icrc;
 mod program;
 mod qcn_capture;
 mod recipes;
