@@ -33,6 +33,7 @@ mod report;
 mod resources;
 mod run;
 mod schema;
+mod serve;
 mod sweep;
 mod topo;
 mod verdict;
@@ -71,6 +72,8 @@ enum Command {
     Report(report::ReportArguments),
     /// Put runs side by side.
     Compare(compare::CompareArguments),
+    /// Show a folder of results in a browser on this machine, until Ctrl-C.
+    Serve(serve::ServeArguments),
     /// Tell where a flow's time went.
     Explain(explain::ExplainArguments),
     /// Calculate the headroom of lossless classes.
@@ -111,6 +114,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Serve(arguments) => serve::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Headroom(arguments) => headroom::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),

@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use crate::program::repository;
 
 /// For each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     (
         "rocelab",
         &[
@@ -16,6 +16,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
             "ns3-rdma",
             "report",
             "results",
+            "serve",
             "sim",
             "sweep",
             "transport",
@@ -29,6 +30,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("rocelab-report", &["results", "units"]),
     ("rocelab-results", &["units"]),
     ("rocelab-scenario", &["fabric", "state", "transport", "units", "wire"]),
+    ("rocelab-serve", &["report", "results"]),
     (
         "rocelab-sim",
         &[
