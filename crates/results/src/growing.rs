@@ -4,10 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rocelab_units::SimTime;
 use serde::{Deserialize, Serialize};
 
-use crate::leftovers;
 use crate::names::PROGRESS_JSON;
+use crate::{Checkpoints, leftovers};
 
 /// How far a run is: the content of `progress.json`, which exists only while the run lasts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,19 +59,36 @@ pub struct GrowingResults {
     pub path: PathBuf,
     /// Whether the run goes on; `None` if that cannot be known, because it is on another machine.
     pub is_running: Option<bool>,
-    /// How far the run is; `None` in its first second, and of points of a sweep.
+    /// How far the run is; `None` in its first second, of points of a sweep, and beside checkpoints.
     pub progress: Option<RunProgress>,
+    /// The time of the last checkpoint, in picoseconds, if the run makes some.
+    pub checkpoint_ps: Option<u64>,
 }
 
 impl GrowingResults {
-    /// Those in the hidden folder at `path`; `None` if it is no such folder.
+    /// Those in the folder at `path`, which is hidden or one of checkpoints; `None` if it is no such
+    /// folder.
     pub fn at(path: &Path) -> Option<Self> {
-        let name = leftovers::partial_name(path.file_name()?.to_str()?)?.to_owned();
-        if path.symlink_metadata().ok()?.is_symlink() || !leftovers::is_of_a_run(path) {
+        if path.symlink_metadata().ok()?.is_symlink() {
             return None;
         }
-        let (is_running, progress) = (leftovers::is_in_use(path), RunProgress::read(path));
-        Some(Self { name, path: path.to_owned(), is_running, progress })
+        if let Some((name, checkpoint)) = Checkpoints::growing_in(path) {
+            let checkpoint_ps = checkpoint.map(SimTime::ps);
+            return Some(Self { checkpoint_ps, ..Self::new(name, path) });
+        }
+        let name = leftovers::partial_name(path.file_name()?.to_str()?)?;
+        let progress = RunProgress::read(path);
+        leftovers::is_of_a_run(path).then(|| Self { progress, ..Self::new(name, path) })
+    }
+
+    fn new(name: &str, path: &Path) -> Self {
+        Self {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            is_running: leftovers::is_in_use(path),
+            progress: None,
+            checkpoint_ps: None,
+        }
     }
 }
 
@@ -95,6 +113,23 @@ mod tests {
         assert_eq!((growing(&path), growing(&done)), (None, None));
         let names = fs::read_dir(done).unwrap().map(|entry| entry.unwrap().file_name());
         assert!(names.into_iter().all(|name| !name.to_string_lossy().contains("progress")));
+    }
+
+    /// Their checkpoints tell of runs that make some.
+    #[test]
+    fn a_run_with_checkpoints_is_seen_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let results = folder.path().join("big");
+        let checkpoints = Checkpoints::create(&results, Overwrite::Refuse).unwrap();
+        let path = folder.path().join("big.checkpoints");
+        let growing = GrowingResults::at(&path).unwrap();
+        assert_eq!((growing.name.as_str(), growing.is_running), ("big", Some(true)));
+        assert_eq!((growing.checkpoint_ps, growing.progress), (None, None));
+        fs::write(path.join("00000000000000000070.checkpoint"), "").unwrap();
+        fs::write(path.join("00000000000000000900.partial"), "").unwrap();
+        drop(checkpoints);
+        let growing = GrowingResults::at(&path).unwrap();
+        assert_eq!((growing.is_running, growing.checkpoint_ps), (Some(false), Some(70)));
     }
 
     #[test]

@@ -45,7 +45,10 @@ impl Folder {
     /// All runs in it. Links are not followed, and folders that cannot be read are left out.
     pub(crate) fn content(&self) -> Content {
         let mut content = Content::default();
-        walk(&self.root, "", DEPTH, &mut content);
+        // The folder may be that of a single run.
+        let own = self.root.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = if is_run(&self.root) { own.unwrap_or_default() } else { String::new() };
+        walk(&self.root, &name, DEPTH, &mut content);
         content.runs.sort_by_cached_key(|run| parts(&run.name));
         content.growing.sort_by_cached_key(|(name, _)| parts(name));
         content

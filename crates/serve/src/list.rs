@@ -59,6 +59,8 @@ impl State {
                     _ => format!("{time} simulated, {flows} and {operations} ended"),
                 }
             });
+            let checkpoint = growing.checkpoint_ps.map(rocelab_report::time_text);
+            let told = told.or(checkpoint.map(|time| format!("checkpoint at {time}")));
             Growing {
                 name: name.clone(),
                 state,

@@ -106,6 +106,10 @@ fn all_runs_are_listed_and_each_has_its_page() {
     assert_eq!(server.get("/compare?run=one").0, 400);
     assert_eq!(server.get("/compare?run=one&run=none").0, 404);
     assert_eq!(server.get("/else").0, 404);
+    // A single run is a folder, too.
+    let single = Running::start(&folder.join("one"));
+    assert!(single.get("/").1.contains("href=\"/run/one\""));
+    assert_eq!(single.get("/run/one").0, 200);
     // Nothing is written.
     assert!(!folder.join("one/report.html").exists());
 }

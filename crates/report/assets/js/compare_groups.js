@@ -1,4 +1,4 @@
-// The comparison of many runs: tables of groups and runs, and one panel for each figure.
+// The comparison of many runs: tables of groups and runs, and one panel for each figure; and the settings of a few runs.
 
 const QUANTITIES = { ps: "time", "bit/s": "rate", byte: "bytes", millionths: "ratio" };
 const quantityOf = (unit) => QUANTITIES[unit] ?? "count";
@@ -7,6 +7,19 @@ const PANEL_GROUPS = 40;
 const PANEL_CURVES = 8;
 // Figures of the table of groups; the panels and the table of runs have all.
 const HEADLINES = [/^Slowdown (p50|p99)$/, /^FCT (p50|p99)$/, /(Goodput|goodput)$/, /IOPS$/, /latency (p50|p99)$/, /^Pauses$/, /^Drops$/];
+
+// A few runs: in what they differ, before their figures.
+function settingsCompared() {
+  const { runs, settings, branches } = data.comparison;
+  // Scenarios with long lists may differ in thousands.
+  const rows = settings.slice(0, 40).map((one) => [one.key, one.texts]);
+  if (settings.length > 40) rows.push([`and ${settings.length - 40} more`, runs.map(() => "")]);
+  if (branches.some((one) => one !== null)) rows.unshift(["Branch", branches]);
+  if (rows.length === 0) return;
+  const head = html("tr", {}, html("td"), runs.map((name) => html("th", { scope: "col", class: "text" }, name)));
+  section("settings", "Settings", html("div", { class: "wide" }, html("table", { id: "table-settings" }, html("thead", {}, head),
+    html("tbody", {}, rows.map(([key, texts]) => html("tr", {}, html("th", { scope: "row" }, key), texts.map((text) => html("td", { class: "text" }, text ?? "\u2013"))))))));
+}
 
 const distinct = (values) => [...new Set(values)];
 // Those that all runs have come first: others mostly follow from these.
@@ -117,7 +130,7 @@ function panelSvg(one, drawn) {
     text(place(tick), bottom + 12, "middle", words[at])]);
   drawn.forEach((group, row) => nodes.push(...panelRow(group, bands[row], { y: row * ROW + 14, place, text, quantity })));
   const unit = axisTitle("", quantity, Math.max(most, 0), log).trim();
-  if (unit) nodes.push(text(PANEL_LABELS - 6, bottom + 12, "end", unit.replace(/[()]/g, "")));
+  if (unit) nodes.push(text(PANEL_LABELS - 16, bottom + 12, "end", unit.replace(/[()]/g, "")));
   const label = drawn.map((group, row) => `${group.name}: ${format(quantity, bands[row].mean)}`).join("; ");
   return svg("svg", { viewBox: `0 0 ${PANEL_WIDTH} ${height}`, role: "img", "aria-label": `${one.name}. ${label}` }, ...nodes);
 }
@@ -151,10 +164,11 @@ function completionPanels() {
   const { groups } = data.comparison;
   const all = groups.map((group, at) => [group.name, data.completions[at], group]).filter(([, completion]) => completion.flows > 0);
   const parts = panelParts(all);
+  const has = (completion, kind) => completion[kind].values.length > 0;
   return [html("div", { class: "grid" }, KINDS.flatMap(([kind, title, quantity]) => parts.flatMap(([name, part], at) => {
-    const known = part.filter(([, completion]) => completion[kind].values.length > 0);
+    const known = part.filter(([, completion]) => has(completion, kind));
     if (known.length === 0) return [];
-    const share = sharedBy(known, kind);
+    const share = commonShare(all.filter(([, completion]) => has(completion, kind)), kind);
     const suffix = name ? `, ${name}` : "";
     return [chart({
       id: `${kind}-by-size-${at}`, title: `${title} ${SHARES[share]} by size${suffix}`, note: "",
@@ -163,6 +177,10 @@ function completionPanels() {
     })];
   })))];
 }
+
+// The highest percentile that every group has of most sizes, for all figures; or else the greatest value.
+const commonShare = (all, kind) => [2, 1, 0].find((share) => all.every(([, { buckets }]) => (
+  2 * buckets.filter((bucket) => bucket[kind][share] !== null).length > buckets.length))) ?? 3;
 
 function panelParts(all) {
   if (all.length <= PANEL_CURVES) return [["", all]];

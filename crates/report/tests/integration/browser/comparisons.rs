@@ -66,7 +66,7 @@ fn many_runs_are_groups_with_bands() {
             "[...document.querySelectorAll('#completion h3')].map((one) => one.textContent)";
         let titles = browser.evaluate(titles);
         let has = |wanted: &str| titles.as_array().unwrap().iter().any(|one| one == wanted);
-        assert!(has("Slowdown p99 by size, workload.poisson.load 0.5"), "{titles}");
+        assert!(has("Slowdown p95 by size, workload.poisson.load 0.5"), "{titles}");
     }
 }
 
@@ -151,5 +151,7 @@ fn storage_is_compared_by_operations() {
         }
         assert!(rows["disk read: latency p99"].is_array(), "{rows}");
         assert!(rows.get("FCT p50").is_none() && rows.get("Flows completed").is_none());
+        let settings = "document.querySelector('#table-settings tbody').textContent";
+        assert_eq!(browser.evaluate(settings), json!("workload.storage.queue_depth416"));
     }
 }
