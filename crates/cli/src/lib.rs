@@ -37,6 +37,7 @@ mod report;
 mod resources;
 mod run;
 mod schema;
+mod serve;
 mod sweep;
 mod sweep_findings;
 mod topo;
@@ -86,6 +87,8 @@ enum Command {
     /// Put runs side by side.
     #[command(after_help = examples::COMPARE)]
     Compare(compare::CompareArguments),
+    /// Show a folder of results in a browser on this machine, until Ctrl-C.
+    Serve(serve::ServeArguments),
     /// Tell where a flow's time went.
     #[command(after_help = examples::EXPLAIN)]
     Explain(explain::ExplainArguments),
@@ -137,6 +140,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Serve(arguments) => serve::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Headroom(arguments) => headroom::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::inputs::{COPY_OR_OUT, Inputs};
 use crate::interrupt::Interrupt;
 use crate::ns3_rdma;
-use crate::progress::{Bar, Stages, Stopwatch};
+use crate::progress::{Bar, Stages, Stopwatch, Told};
 use crate::resources;
 use crate::verdict;
 
@@ -415,8 +415,10 @@ impl RunContext<'_> {
         let has_stop = plan.stop.is_some();
         let bar = Bar::new(self.quiet);
         let execution = self.execution.execution(&plan);
+        let mut told = Told::new(directory);
         let outcome = run(Arc::new(plan), directory, execution, &mut |progress| {
             bar.show(progress);
+            told.tell(progress);
             if self.interrupt.requested() {
                 ControlFlow::Break(())
             } else {

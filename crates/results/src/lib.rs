@@ -8,7 +8,7 @@
 //! | file | record | one row for |
 //! |---|---|---|
 //! | `flows.csv`, `flows.parquet` | [`FlowRecord`] | a flow, in order of completion |
-//! | `operations.csv` | [`OperationRecord`] | an operation of an application, in order of its end |
+//! | `operations.csv`, `operations.parquet` | [`OperationRecord`] | an operation of an application, in order of its end |
 //! | `pfc.csv` | [`PauseRecord`] | a PFC event at the port that it paused or resumed |
 //! | `queues.csv` | [`QueueSample`] | a sampled egress queue |
 //! | `drops.csv` | [`DropRecord`] | a dropped frame, with the inequality that failed |
@@ -73,6 +73,7 @@
 //! ```
 
 mod algorithms;
+mod branch;
 mod checkpoints;
 mod column;
 #[cfg(feature = "parquet")]
@@ -89,6 +90,7 @@ mod flow_counts;
 mod flow_statistics;
 mod frozen;
 mod goodput;
+mod growing;
 mod idle_queue_pair;
 mod leftovers;
 mod link;
@@ -100,6 +102,7 @@ mod ns3_rdma;
 mod open;
 mod operation;
 mod operation_statistics;
+mod parameters;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod path_migration;
@@ -130,6 +133,7 @@ mod transports;
 mod words;
 
 pub use algorithms::AlgorithmChoice;
+pub use branch::BranchRecord;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
 pub use column::{Column, Content, Value};
 #[cfg(feature = "parquet")]
@@ -145,6 +149,7 @@ pub use flow_counts::{FlowCounts, MessageCounts};
 pub use flow_statistics::FlowStatistics;
 pub use frozen::{FrozenRecord, FrozenRoot};
 pub use goodput::{Goodput, GoodputRule, GoodputTail, RunSpan, is_most};
+pub use growing::{GrowingResults, RunProgress};
 pub use idle_queue_pair::IdleQueuePairRecord;
 pub use link::LinkRecord;
 pub use measured_window::MeasuredWindow;

@@ -158,6 +158,15 @@ impl Results {
         crate::algorithms::read(&self.path)
     }
 
+    /// The effective parameters of the run: every key of `scenario.resolved.toml`, such as
+    /// `switch.ecn.kmin` or `workload.incast[0].bytes`, with its value as text. Empty if there is no
+    /// such file.
+    ///
+    /// # Errors [`ResultsError::Malformed`] if the file is not TOML.
+    pub fn parameters(&self) -> Result<BTreeMap<String, String>, ResultsError> {
+        crate::parameters::read(&self.path)
+    }
+
     /// Every pause with its cause, from `pauses.json`; `None` if there is no such file.
     ///
     /// # Errors [`ResultsError::Malformed`].

@@ -11,7 +11,8 @@ use crate::flow::measured;
 record! {
     /// A row of `operations.csv`: one operation, in order of its end; those that had not ended when the
     /// run was over follow, by host.
-    pub struct OperationRecord<'a> as "operations" in "operations.csv" {
+    pub struct OperationRecord<'a> as "operations"
+        in "operations.csv" and "operations.parquet" {
         /// The application's name.
         app: Cow<'a, str>;
         /// `operation`; for `ping-pong`, `round-trip`; for `storage`, `read` or `write`; for a program, its

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{counted, microseconds};
 use crate::{
-    Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord, MeasuredWindow,
-    MessageCounts, Millionths, Ns3RdmaCounts, OperationCounts, PathMigrationRecord, SampleInterval,
-    StallRecord, StreamRecord, TcpCounts, TransportFlows,
+    BranchRecord, Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord,
+    MeasuredWindow, MessageCounts, Millionths, Ns3RdmaCounts, OperationCounts, PathMigrationRecord,
+    SampleInterval, StallRecord, StreamRecord, TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -20,6 +20,9 @@ pub struct Summary {
     /// What tells the run from others; left out if nothing does.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// The run that this one is a branch of; left out if it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<BranchRecord>,
     /// The seed of all random streams.
     pub seed: u64,
     /// RoCE version, 1 or 2.

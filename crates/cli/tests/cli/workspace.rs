@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 15] = [
+const ALLOWED: [(&str, &[&str]); 16] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
@@ -17,6 +17,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
             "ns3-rdma",
             "report",
             "results",
+            "serve",
             "sim",
             "sweep",
             "transport",
@@ -30,6 +31,7 @@ const ALLOWED: [(&str, &[&str]); 15] = [
     ("rocelab-report", &["results", "units"]),
     ("rocelab-results", &["units"]),
     ("rocelab-scenario", &["fabric", "state", "transport", "units", "wire"]),
+    ("rocelab-serve", &["report", "results"]),
     (
         "rocelab-sim",
         &[

@@ -6,6 +6,7 @@
 //! compute nothing but positions on the screen.
 
 mod compare;
+mod compare_groups;
 mod cycles;
 mod envelope;
 mod flows;

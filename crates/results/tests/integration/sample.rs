@@ -211,6 +211,7 @@ pub(crate) fn summary() -> Summary {
     Summary {
         scenario: "incast-v2".into(),
         labels: BTreeMap::new(),
+        branch: None,
         seed: 1,
         roce_version: 2,
         incomplete: false,

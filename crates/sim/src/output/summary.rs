@@ -47,6 +47,7 @@ pub(super) fn summary<P: Profile>(
     Summary {
         scenario: plan.name.clone(),
         labels: plan.labels.clone(),
+        branch: None,
         seed: plan.seed,
         roce_version: if plan.roce.encapsulation == Encapsulation::V1 { 1 } else { 2 },
         incomplete: ending == Ending::Interrupted,

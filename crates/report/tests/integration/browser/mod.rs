@@ -2,6 +2,7 @@
 //! mouse, and are fast. Skipped, with a note, if Chromium is not installed.
 
 mod chromium;
+mod comparisons;
 
 use std::path::{Path, PathBuf};
 

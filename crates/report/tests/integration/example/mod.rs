@@ -1,6 +1,8 @@
 //! Results of an invented run: 320 servers in 20 racks, with everything that a page can show.
 
 #[cfg(unix)]
+pub(crate) mod many;
+#[cfg(unix)]
 pub(crate) mod trouble;
 
 use std::path::{Path, PathBuf};
