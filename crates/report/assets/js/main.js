@@ -33,11 +33,13 @@ function completionFigures(runs) {
 // A flow that completed has no slowdown if it has no ideal time.
 function figuresOf(known, kind, title, quantity) {
   if (known.length === 0) return [];
+  // Of several runs one percentile is drawn, and the figure, its axis and what is saved of it name it.
+  const named = known.length > 1 ? `${title}, ${SHARES[sharedBy(known, kind)]}` : title;
   return [
     chart({
-      id: `${kind}-by-size`, title: `${title} by size`, note: [known.length > 1 ? `${SHARES[sharedBy(known, kind)]}.` : "", completedOf(known, kind)].join(" ").trim(),
+      id: `${kind}-by-size`, title: `${named} by size`, note: completedOf(known, kind),
       x: { title: "Flow size", quantity: "bytes", log: true, values: sizes(known) },
-      y: { title, quantity, log: true },
+      y: { title: named, quantity, log: true },
       curves: known.flatMap(([name, completion]) => (known.length > 1 ? [sharedBy(known, kind)] : [0, 1, 2, 3].filter((share) => hasShare(completion, kind, share))).map((share) => (
         { label: known.length > 1 ? name : SHARES[share], points: true, values: bySize(known, completion, kind, share) }))),
     }),
@@ -91,12 +93,23 @@ function sizeTable(completion) {
   });
 }
 
-const timeLine = (line, curves) => chart({
-  id: `time-${line.id}`, title: line.title, note: line.note, group: "time", zoom: true,
-  x: { title: "Time", quantity: "moment", values: moments() }, y: { title: line.title, quantity: line.quantity },
-  // A curve ends with its run.
-  curves: curves.map((curve) => ({ ...curve, values: moments().map((unused, at) => curve.values[at] ?? null) })),
-});
+// What an axis is called where the figure's title is too long for it.
+const AXIS_NAMES = { rate: "Rate", bytes: "Size", count: "Number", time: "Time" };
+const axisName = (title, quantity) => (title.length > 18 ? AXIS_NAMES[quantity] ?? title : title);
+
+function timeLine(line, curves) {
+  const places = moments();
+  return chart({
+    id: `time-${line.id}`, title: line.title, note: line.note, group: "time", zoom: true,
+    x: { title: "Time", quantity: "moment", values: places }, y: { title: axisName(line.title, line.quantity), quantity: line.quantity },
+    curves: curves.map((curve) => ({ ...curve, values: inAllPlaces(unpacked(curve.values), places.length) })),
+  });
+}
+
+// A curve ends with its run.
+const inAllPlaces = (values, length) => Array.from({ length }, (unused, at) => values[at] ?? null);
+// Several equal values in a row come as [value, how often].
+const unpacked = (values) => values.flatMap((value) => (Array.isArray(value) ? new Array(value[1]).fill(value[0]) : [value]));
 
 function report() {
   section("network", "Network", networkMap(data.map, data.begin_ps, data.end_ps));
