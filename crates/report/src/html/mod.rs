@@ -5,9 +5,11 @@
 //! [`timelines`] and [`tables`] prepare what is drawn. The scripts in `assets/js` draw it; they
 //! compute nothing but positions on the screen.
 
+mod busiest_link;
 mod compare;
 mod cycles;
 mod envelope;
+mod fairness;
 mod flows;
 mod lanes;
 mod map;
@@ -19,10 +21,13 @@ mod pauses;
 mod ports;
 mod report;
 mod resolved;
+mod rules;
 mod sampled_ports;
 mod samples;
 mod tables;
+mod tail_latency;
 mod timelines;
+mod verdicts;
 mod victims;
 
 pub use compare::compare_html;

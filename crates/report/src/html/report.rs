@@ -3,7 +3,9 @@
 use rocelab_results::{FlowRecord, Results, ResultsError};
 use serde::Serialize;
 
+use super::busiest_link::busiest_links;
 use super::envelope::BINS;
+use super::fairness::fairness;
 use super::flows::{Completion, completion};
 use super::lanes::{Lane, lanes};
 use super::map::{Map, map, places};
@@ -52,6 +54,10 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
     let pauses = Pauses::read(results, &ports)?;
     let samples = samples(results, &ports)?;
 
+    let mut further = busiest_links(&ports, end_ps);
+    if !flows.is_empty() {
+        further.push(fairness(&flows, end_ps));
+    }
     let victims = Victims::of(&flows, &pauses, &ports, end_ps);
     let window = timelines::figure(&flows, end_ps);
     let span = Span { figure: window, run_ps: end_ps };
@@ -79,8 +85,8 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         tree: pause_tree(&pauses, &ports),
         tables: all_tables(results, &flows, &ports, (&pauses, &victims))?,
     };
-    let column =
-        Column { name: summary.scenario.clone(), overview: overview(summary, results.run()) };
+    let overview = overview(summary, results.run()).with(further);
+    let column = Column { name: summary.scenario.clone(), overview };
     Ok(page(&summary.scenario, &[column], &data))
 }
 
