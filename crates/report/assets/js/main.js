@@ -84,11 +84,15 @@ function lastOfEqual(values, shares) {
   return [kept.map((index) => Math.max(values[index], 1)), kept.map((index) => shares[index])];
 }
 
+// What a dash stands for.
+const TOO_FEW = "A dash: too few flows. A 95th percentile needs 20, a 99th 100, and both more if flows did not finish.";
+const shareColumns = () => [...SHARES.map((share) => [`Slowdown ${share}`, "ratio"]), ...SHARES.map((share) => [`FCT ${share}`, "time"])];
+
 function sizeTable(completion) {
   const columns = [["Size from", "bytes"], ["below", "bytes"], ["Finished", "count"], ["Not finished", "count"],
-    ...SHARES.map((share) => [`Slowdown ${share}`, "ratio"]), ...SHARES.map((share) => [`FCT ${share}`, "time"])];
+    ...shareColumns()];
   return table({
-    id: "sizes", title: "By size", columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
+    id: "sizes", title: "By size", note: TOO_FEW, columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
     rows: completion.buckets.map((bucket) => [bucket.from, bucket.below, bucket.flows, bucket.missing, ...bucket.slowdown, ...bucket.fct]), total: completion.buckets.length,
   });
 }
@@ -113,7 +117,7 @@ const unpacked = (values) => values.flatMap((value) => (Array.isArray(value) ? n
 
 function report() {
   section("network", "Network", networkMap(data.map, data.begin_ps, data.end_ps));
-  section("completion", "Completion", ...completionFigures([["", data.completion]]));
+  section("completion", "Completion", ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
   section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...data.timelines.map((line) => timeLine(line, line.curves)));
   section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
     pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.begin_ps, data.end_ps)]));

@@ -24,6 +24,7 @@ mod resolved;
 mod rules;
 mod sampled_ports;
 mod samples;
+mod splits;
 mod tables;
 mod tail_latency;
 mod timelines;

@@ -15,6 +15,7 @@ use super::pause_tree::{PauseTree, pause_tree};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{SAMPLED, samples};
+use super::splits::{Split, splits};
 use super::tables::{self, Table};
 use super::timelines::{self, Span, TimeLine};
 use super::victims::Victims;
@@ -28,6 +29,7 @@ struct Data {
     end_ps: u64,
     bins: u32,
     completion: Completion,
+    splits: Vec<Split>,
     timelines: Vec<TimeLine>,
     map: Map,
     lanes: Vec<Lane>,
@@ -77,7 +79,8 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         begin_ps: window.begin_ps,
         end_ps,
         bins: BINS,
-        completion: completion(&flows, summary.simulated_ps),
+        completion: completion(&flows, end_ps),
+        splits: splits(&flows, end_ps),
         timelines,
         map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,
