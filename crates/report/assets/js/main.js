@@ -92,7 +92,7 @@ function sizeTable(completion) {
   const columns = [["Size from", "bytes"], ["below", "bytes"], ["Finished", "count"], ["Not finished", "count"],
     ...shareColumns()];
   return table({
-    id: "sizes", title: "By size", note: TOO_FEW, columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
+    id: "sizes", title: "By size", note: hasDash(completion.buckets) ? TOO_FEW : "", columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
     rows: completion.buckets.map((bucket) => [bucket.from, bucket.below, bucket.flows, bucket.missing, ...bucket.slowdown, ...bucket.fct]), total: completion.buckets.length,
   });
 }
@@ -117,7 +117,10 @@ const unpacked = (values) => values.flatMap((value) => (Array.isArray(value) ? n
 
 function report() {
   section("network", "Network", networkMap(data.map, data.begin_ps, data.end_ps));
-  section("completion", "Completion", ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
+  const { kinds } = data.operations;
+  if (kinds.length > 0) section("operations", "Operations", operationLatencies(kinds), ...data.operations.timelines.map((line) => timeLine(line, line.curves)));
+  const hasFlows = data.completion.flows + data.completion.missing > 0;
+  if (hasFlows || kinds.length === 0) section("completion", "Completion", ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
   section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...data.timelines.map((line) => timeLine(line, line.curves)));
   section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
     pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.begin_ps, data.end_ps)]));

@@ -18,7 +18,9 @@ function splitFigures(split) {
   });
   const columns = [[split.name, "text"], ["Finished", "count"], ["Not finished", "count"], ...shareColumns()];
   return [html("div", { class: "grid" }, figures), table({
-    id: `by-${split.id}`, title: `By ${by}`, note: `${TOO_FEW} ${note}`.trim(), columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
+    id: `by-${split.id}`, title: `By ${by}`, note: hasDash(split.parts) ? `${TOO_FEW} ${note}`.trim() : note, columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
     rows: split.parts.map((part) => [part.name, part.flows, part.missing, ...part.slowdown, ...part.fct]), total: split.parts.length,
   })];
 }
+
+const hasDash = (parts) => parts.some((part) => [...part.slowdown, ...part.fct].includes(null));

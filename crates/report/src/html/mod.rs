@@ -14,6 +14,7 @@ mod flows;
 mod lanes;
 mod map;
 mod marking;
+mod operations;
 mod overview;
 mod page;
 mod pause_tree;

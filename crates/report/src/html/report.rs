@@ -9,6 +9,7 @@ use super::fairness::fairness;
 use super::flows::{Completion, completion};
 use super::lanes::{Lane, lanes};
 use super::map::{Map, map, places};
+use super::operations::{Operations, operations};
 use super::overview::overview;
 use super::page::{Column, page};
 use super::pause_tree::{PauseTree, pause_tree};
@@ -30,6 +31,7 @@ struct Data {
     bins: u32,
     completion: Completion,
     splits: Vec<Split>,
+    operations: Operations,
     timelines: Vec<TimeLine>,
     map: Map,
     lanes: Vec<Lane>,
@@ -81,6 +83,7 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         bins: BINS,
         completion: completion(&flows, end_ps),
         splits: splits(&flows, end_ps),
+        operations: operations(results, span)?,
         timelines,
         map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,

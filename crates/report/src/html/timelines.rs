@@ -66,7 +66,7 @@ fn is_false(limit: &bool) -> bool {
 
 impl Curve {
     /// A curve of `steps`, cut at the end of the run.
-    fn new(label: &str, steps: &Steps, span: Span) -> Self {
+    pub(crate) fn new(label: &str, steps: &Steps, span: Span) -> Self {
         let mut values: Vec<_> = steps.envelope(span.figure, BINS).into_iter().map(Some).collect();
         let within = (0..BINS).filter(|bin| span.figure.edge(BINS, *bin) <= span.run_ps);
         values.truncate(2 * within.count());

@@ -159,7 +159,7 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
 /// Timeouts, and that nothing stood still.
 fn say_timeouts(summary: &Summary, say: &mut impl FnMut(Level, Rule, String)) {
     let of_tcp = summary.tcp.map_or(0, |tcp| tcp.timeouts);
-    for (timeouts, of) in [(summary.timeouts, "local ACK timeout"), (of_tcp, "timeout of TCP")] {
+    for (timeouts, of) in [(summary.timeouts, "local ACK timeout"), (of_tcp, "TCP timeout")] {
         if timeouts > 0 {
             let text = format!("{}: each is a wait without progress.", counted(timeouts, of));
             say(Level::Note, Rule::Stall, text);
