@@ -15,13 +15,14 @@ fi
 steps=(prepare format lints documentation tests combinations program python)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
-# captures are skipped and say so; without Chromium, tests of pages; without MPI or libclang, all of
-# the package `mpi`.
+# captures are skipped and say so; without Chromium, tests of pages; without pdftotext, tests of printed pages;
+# without MPI or libclang, all of the package `mpi`.
 prepare() {
     local program missing=()
     for program in tshark chromium; do
         command -v "$program" > /dev/null || missing+=("$program")
     done
+    command -v pdftotext > /dev/null || missing+=(poppler-utils)
     can_use_mpi || missing+=(openmpi-bin libopenmpi-dev libclang-dev)
     can_use_python || missing+=(python3-venv)
     if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
@@ -35,6 +36,7 @@ prepare() {
             echo "note: no $program; tests that need it are skipped"
         fi
     done
+    command -v pdftotext > /dev/null || echo "note: no pdftotext; tests that need it are skipped"
 }
 
 # Whether a program for MPI can be built here, which also takes libclang, and started.

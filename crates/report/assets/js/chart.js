@@ -1,6 +1,7 @@
-// Curves, drawn by uPlot. A chart is { id, title, note, x, y, curves, group }: x and y are
-// { title, quantity, log, values (of x), low, high }; a curve is { label, values, points, limit }. A
-// chart that is `stepped` keeps each value until the next.
+// Curves, drawn by uPlot. A chart is { id, title, note, x, y, curves, bands, group }: x and y are
+// { title, quantity, log, values (of x), low, high }; a curve is { label, values, points, limit, hidden }, and
+// `hidden` ones can be picked from a list; a band is { upper, lower, label }, the numbers of two curves with the
+// space between them filled. A chart that is `stepped` keeps each value until the next.
 
 const CHART_HEIGHT = 220;
 const DASHES = [[], [6, 3], [2, 3]];
@@ -12,7 +13,7 @@ const curveDash = (curve, index) => (curve.limit ? [2, 3] : DASHES[Math.floor(in
 
 function chart(spec) {
   let plot = null;
-  const shown = figure(spec.id, spec.title, spec.note ?? "", () => chartSvg(spec, plot));
+  const shown = figure(spec.id, spec.title, spec.note ?? "", () => chartSvg(spec, plot), () => chartCsv(spec));
   if (spec.curves.length === 0) {
     shown.node.querySelector(".tools").remove();
     return shown.node;
@@ -23,7 +24,7 @@ function chart(spec) {
     shown.tool("\u2212", "Zoom out", () => zoom(2));
     shown.tool("All", "Show the whole run", () => zoom(Infinity));
   }
-  const readable = spec.curves.map((curve) => curve.label).join(", ");
+  const readable = shownCurves(spec).map(([curve]) => curve.label).join(", ");
   const keys = spec.zoom ? " Arrow keys move the cursor, plus and minus zoom, 0 shows everything." : " Arrow keys move the cursor.";
   const stage = html("div", {
     tabindex: 0, role: "group", "aria-label": `${spec.title}: ${readable}.${keys}`,
@@ -35,7 +36,9 @@ function chart(spec) {
       if (act && event.target === stage) { act(); event.preventDefault(); }
     },
   });
-  shown.body.append(stage);
+  const picker = spec.curves.some((curve) => curve.hidden) ? [curvePicker(spec, () => plot)] : [];
+  shown.body.append(...picker, stage);
+  printable(shown.body, () => chartSvg(spec, plot));
 
   const draw = () => {
     plot?.destroy();
@@ -81,16 +84,17 @@ function options(spec, width) {
       // The places are chosen already: of a logarithmic axis uPlot would leave some out.
       filter: (self, splits) => splits,
       grid: { stroke: ink.edge, width: 1 }, ticks: { stroke: ink.edge, width: 1, size: 4 },
-      splits: (self, index, low, high) => ticksOf(spec[which], low, high, which === "x" ? Math.max(2, Math.floor(width / 110)) : 5),
+      splits: (self, index, low, high) => ticksOf(spec[which], low, high, which === "x" ? Math.max(3, Math.floor(width / 110)) : 6),
       values: (self, splits) => textsOf(spec[which], splits, largest),
     };
   };
   const series = spec.curves.map((curve, index) => ({
-    label: curve.label, scale: "y", stroke: curveColour(index), width: 1.5, dash: curveDash(curve, index), spanGaps: true,
+    label: curve.label, show: !curve.hidden, scale: "y", stroke: curveColour(index), width: 1.5, dash: curveDash(curve, index), spanGaps: true,
     paths: spec.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
     points: { show: Boolean(curve.points), size: 6, fill: curveColour(index) },
     value: (self, value) => format(spec.y.quantity, value),
   }));
+  const shared = spec.group ? { setScale: [(self, scale) => shareZoom(self, scale, spec.group)], init: [(self) => join(self, spec.group)], destroy: [(self) => groups.get(spec.group)?.delete(self)] } : {};
   return {
     width, height: CHART_HEIGHT,
     scales: {
@@ -103,34 +107,36 @@ function options(spec, width) {
       sync: spec.group ? { key: spec.group, setSeries: false, scales: ["x", null] } : undefined,
       drag: { x: Boolean(spec.zoom), y: false },
     },
-    hooks: spec.group ? { setScale: [(self, scale) => shareZoom(self, scale, spec.group)], init: [(self) => join(self, spec.group)], destroy: [(self) => groups.get(spec.group)?.delete(self)] } : {},
+    bands: (spec.bands ?? []).map((band) => ({ series: [band.upper + 1, band.lower + 1], fill: bandColour(band) })),
+    hooks: { ...shared, setCursor: [(self) => tellAtCursor(self, spec)] },
   };
 }
 
-const greatest = (spec) => spec.curves.reduce((most, curve) => curve.values.reduce((top, value) => (value > top ? value : top), most), 0);
+// Curves that are on the screen, each with its number, which decides on its colour.
+const shownCurves = (spec) => spec.curves.map((curve, index) => [curve, index]).filter(([curve]) => !curve.hidden);
+const bandColour = (band) => `${curveColour(band.upper)}33`;
 
-// A single place stands in the middle.
+const greatest = (spec) => shownCurves(spec).reduce((most, [curve]) => curve.values.reduce((top, value) => (value > top ? value : top), most), 0);
+
+// A single place stands in the middle, whatever range uPlot proposes for it.
 function xRange(spec, low, high) {
-  if (high > low) return [low, high];
-  return spec.x.log ? [low / 2, low * 2] : [low - 1, low + 1];
+  const { values } = spec.x;
+  const single = values[0] === values[values.length - 1];
+  if (!single && high > low) return [low, high];
+  const place = values[0] ?? 1;
+  return spec.x.log ? [place / 2, place * 2] : [place - 1, place + 1];
 }
 
 function yRange(spec) {
   const { log, low = 0, high } = spec.y;
   const top = high ?? greatest(spec);
   if (!log) return [low, top > low ? top * (high ? 1 : 1.06) : low + 1];
-  const least = spec.curves.reduce((bottom, curve) => curve.values.reduce((most, value) => (value > 0 && value < most ? value : most), bottom), Infinity);
+  const least = shownCurves(spec).reduce((bottom, [curve]) => curve.values.reduce((most, value) => (value > 0 && value < most ? value : most), bottom), Infinity);
   return [Math.min(least, top) * 0.9, Math.max(top * 1.15, least * 1.5)];
 }
 
-const ticksOf = (axis, low, high, wanted) => (axis.log ? logTicks(low, high) : linearTicks(low, high, wanted));
-const textsOf = (axis, ticks, largest) => {
-  if (axis.log) return tickTexts(axis.quantity, ticks, true);
-  if (axis.quantity === "percent") return ticks.map(plain);
-  if (axis.quantity === "ratio") return tickTexts("ratio", ticks, false);
-  const scale = unitOf(axis.quantity, largest)[1];
-  return ticks.map((tick) => plain(tick / scale));
-};
+const ticksOf = (axis, low, high, wanted) => (axis.log ? logTicks(low, high, wanted) : linearTicks(low, high, wanted));
+const textsOf = (axis, ticks, largest) => tickTexts(axis.quantity, ticks, axis.log, largest);
 
 function zoomBy(plot, spec, factor) {
   const values = spec.x.values;

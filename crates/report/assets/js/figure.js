@@ -1,7 +1,7 @@
-// A figure with its title, its tools, and a way to take it along as SVG or PNG.
+// A figure with its title, its tools, and a way to take it along as SVG, PNG or CSV.
 
-// `toSvg` gives the figure as an <svg> element with its width and height.
-function figure(id, title, note, toSvg) {
+// `toSvg` gives the figure as an <svg> element with its width and height, `toCsv` its numbers as text.
+function figure(id, title, note, toSvg, toCsv) {
   const tools = html("div", { class: "tools" });
   const body = html("div", { class: "drawing" });
   const node = html("figure", { id: `figure-${id}` },
@@ -15,6 +15,7 @@ function figure(id, title, note, toSvg) {
     tool("SVG", "Save as SVG", () => save(svgText(toSvg()), "image/svg+xml", `${id}.svg`));
     tool("PNG", "Save as PNG", () => savePng(toSvg(), `${id}.png`));
   }
+  if (toCsv) tool("CSV", "Save the numbers as CSV", () => save(toCsv(), "text/csv", `${id}.csv`));
   return { node, body, tool };
 }
 

@@ -46,17 +46,29 @@ function linearTicks(low, high, wanted) {
   const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough * 0.999);
   const ticks = [];
   for (let index = Math.ceil(low / step - 1e-9); index * step <= high + step * 1e-9; index++) {
-    ticks.push(index * step);
+    ticks.push(index * step || 0); // never -0
   }
   return ticks;
 }
 
-function logTicks(low, high) {
-  const from = Math.floor(Math.log10(low) + 1e-9);
-  const to = Math.ceil(Math.log10(high) - 1e-9);
-  const factors = to - from <= 3 ? [1, 2, 5] : [1];
+// Places for the marks of a logarithmic axis: the fewest round ones of at least three, or, where the axis spans
+// too little for these, those of a linear axis.
+function logTicks(low, high, wanted = 8) {
+  if (!(low > 0) || !Number.isFinite(high)) return [];
+  const stride = Math.max(1, Math.ceil(Math.log10(high / low) / wanted));
+  for (const factors of [[1], [1, 3], [1, 2, 5]]) {
+    const ticks = roundPlaces(low, high, factors, stride);
+    if (ticks.length > wanted) break;
+    if (ticks.length >= 3) return ticks;
+  }
+  return linearTicks(low, high, Math.min(wanted, 5)).filter((tick) => tick > 0);
+}
+
+// The products of `factors` and every `stride`-th power of ten, from `low` to `high`.
+function roundPlaces(low, high, factors, stride) {
   const ticks = [];
-  for (let power = from; power <= to; power++) {
+  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high) + 1e-9; power++) {
+    if (power % stride !== 0) continue;
     for (const factor of factors) {
       const tick = factor * 10 ** power;
       if (tick >= low * 0.999 && tick <= high * 1.001) ticks.push(tick);
@@ -65,18 +77,27 @@ function logTicks(low, high) {
   return ticks;
 }
 
-// What stands at the marks, and the unit, which is the same for all of a linear axis.
-function tickTexts(quantity, ticks, log) {
-  const largest = Math.max(...ticks.map(Math.abs), 0);
-  if (quantity === "ratio") return ticks.map((tick) => plain(tick / 1e6));
-  if (log) {
+// What stands at the marks; the unit is the same for all of a linear axis.
+function tickTexts(quantity, ticks, log, unitFrom) {
+  if (log && quantity !== "ratio") {
     return ticks.map((tick) => {
       const [unit, scale] = unitOf(quantity, tick);
       return `${plain(tick / scale)} ${unit}`.trim();
     });
   }
-  const scale = unitOf(quantity, largest)[1];
-  return ticks.map((tick) => plain(tick / scale));
+  const scale = quantity === "ratio" ? 1e6 : unitOf(quantity, unitFrom)[1];
+  return ticks.map((tick) => withDigits(tick / scale, leastGap(ticks) / scale));
+}
+
+const leastGap = (ticks) => Math.min(...ticks.slice(1).map((tick, index) => tick - ticks[index]), Infinity);
+
+// As many decimals as tell two values apart that differ by `step`.
+function withDigits(value, step) {
+  if (!Number.isFinite(step)) return plain(value);
+  const digits = Math.min(Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)), 12);
+  // A step such as 2.5 needs one more than its size says.
+  const exact = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) < 1e-6 ? digits : digits + 1;
+  return value.toLocaleString("en-US", { maximumFractionDigits: exact });
 }
 
 const axisTitle = (title, quantity, largest, log) => {
@@ -84,3 +105,6 @@ const axisTitle = (title, quantity, largest, log) => {
   return unit && !log ? `${title} (${unit})` : title;
 };
 
+// The unit of numbers in files, and the number there: as in results.
+const FILE_UNITS = { time: "ps", moment: "ps", bytes: "bytes", rate: "bit/s", percent: "%" };
+const inFile = (quantity, value) => (quantity === "ratio" && value !== null ? value / 1e6 : value);

@@ -33,11 +33,13 @@ function completionFigures(runs) {
 // A flow that completed has no slowdown if it has no ideal time.
 function figuresOf(known, kind, title, quantity) {
   if (known.length === 0) return [];
+  // Of several runs one percentile is drawn, and the figure, its axis and what is saved of it name it.
+  const named = known.length > 1 ? `${title}, ${SHARES[sharedBy(known, kind)]}` : title;
   return [
     chart({
-      id: `${kind}-by-size`, title: `${title} by size`, note: [known.length > 1 ? `${SHARES[sharedBy(known, kind)]}.` : "", completedOf(known, kind)].join(" ").trim(),
+      id: `${kind}-by-size`, title: `${named} by size`, note: completedOf(known, kind),
       x: { title: "Flow size", quantity: "bytes", log: true, values: sizes(known) },
-      y: { title, quantity, log: true },
+      y: { title: named, quantity, log: true },
       curves: known.flatMap(([name, completion]) => (known.length > 1 ? [sharedBy(known, kind)] : [0, 1, 2, 3].filter((share) => hasShare(completion, kind, share))).map((share) => (
         { label: known.length > 1 ? name : SHARES[share], points: true, values: bySize(known, completion, kind, share) }))),
     }),
@@ -82,25 +84,43 @@ function lastOfEqual(values, shares) {
   return [kept.map((index) => Math.max(values[index], 1)), kept.map((index) => shares[index])];
 }
 
+// What a dash stands for.
+const TOO_FEW = "A dash: too few flows. A 95th percentile needs 20, a 99th 100, and both more if flows did not finish.";
+const shareColumns = () => [...SHARES.map((share) => [`Slowdown ${share}`, "ratio"]), ...SHARES.map((share) => [`FCT ${share}`, "time"])];
+
 function sizeTable(completion) {
   const columns = [["Size from", "bytes"], ["below", "bytes"], ["Finished", "count"], ["Not finished", "count"],
-    ...SHARES.map((share) => [`Slowdown ${share}`, "ratio"]), ...SHARES.map((share) => [`FCT ${share}`, "time"])];
+    ...shareColumns()];
   return table({
-    id: "sizes", title: "By size", columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
+    id: "sizes", title: "By size", note: hasDash(completion.buckets) ? TOO_FEW : "", columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
     rows: completion.buckets.map((bucket) => [bucket.from, bucket.below, bucket.flows, bucket.missing, ...bucket.slowdown, ...bucket.fct]), total: completion.buckets.length,
   });
 }
 
-const timeLine = (line, curves) => chart({
-  id: `time-${line.id}`, title: line.title, note: line.note, group: "time", zoom: true,
-  x: { title: "Time", quantity: "moment", values: moments() }, y: { title: line.title, quantity: line.quantity },
-  // A curve ends with its run.
-  curves: curves.map((curve) => ({ ...curve, values: moments().map((unused, at) => curve.values[at] ?? null) })),
-});
+// What an axis is called where the figure's title is too long for it.
+const AXIS_NAMES = { rate: "Rate", bytes: "Size", count: "Number", time: "Time" };
+const axisName = (title, quantity) => (title.length > 18 ? AXIS_NAMES[quantity] ?? title : title);
+
+function timeLine(line, curves) {
+  const places = moments();
+  return chart({
+    id: `time-${line.id}`, title: line.title, note: line.note, group: "time", zoom: true,
+    x: { title: "Time", quantity: "moment", values: places }, y: { title: axisName(line.title, line.quantity), quantity: line.quantity },
+    curves: curves.map((curve) => ({ ...curve, values: inAllPlaces(unpacked(curve.values), places.length) })),
+  });
+}
+
+// A curve ends with its run.
+const inAllPlaces = (values, length) => Array.from({ length }, (unused, at) => values[at] ?? null);
+// Several equal values in a row come as [value, how often].
+const unpacked = (values) => values.flatMap((value) => (Array.isArray(value) ? new Array(value[1]).fill(value[0]) : [value]));
 
 function report() {
   section("network", "Network", networkMap(data.map, data.begin_ps, data.end_ps));
-  section("completion", "Completion", ...completionFigures([["", data.completion]]));
+  const { kinds } = data.operations;
+  if (kinds.length > 0) section("operations", "Operations", operationLatencies(kinds), ...data.operations.timelines.map((line) => timeLine(line, line.curves)));
+  const hasFlows = data.completion.flows + data.completion.missing > 0;
+  if (hasFlows || kinds.length === 0) section("completion", "Completion", ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
   section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...data.timelines.map((line) => timeLine(line, line.curves)));
   section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
     pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.begin_ps, data.end_ps)]));

@@ -21,12 +21,14 @@ function networkMap(map, begin, end) {
   const why = html("span", { class: "quiet" });
 
   const width = (end - begin) / map.frames;
-  const values = () => (frame === 0 ? measure.whole : measure.frames.map((line) => (line ? line[frame - 1] : 0)));
-  const text = (value) => (measure.quantity === "ratio" ? `${plain(value / 10)} %` : format(measure.quantity, value));
+  // `null`: not sampled.
+  const values = () => (frame === 0 ? measure.whole : measure.frames.map((line) => (Array.isArray(line) ? line[frame - 1] : line)));
+  const unknown = () => frame > 0 && measure.frames.includes(null);
+  const text = (value) => (value === null ? "not sampled" : measure.quantity === "ratio" ? `${plain(value / 10)} %` : format(measure.quantity, value));
   const most = () => {
     if (measure.quantity === "ratio") return 1000;
     let top = Math.max(...measure.whole, 1);
-    for (const line of measure.frames) if (line) top = Math.max(top, ...line);
+    for (const line of measure.frames) if (Array.isArray(line)) top = Math.max(top, ...line);
     return top;
   };
 
@@ -37,7 +39,7 @@ function networkMap(map, begin, end) {
     const span = frame === 0 ? "Whole run" : `${format("moment", begin + (frame - 1) * width)} to ${format("moment", begin + frame * width)}`;
     moment.textContent = span;
     slider.setAttribute("aria-valuetext", span);
-    why.textContent = measure.frames.length ? "" : measure.missing;
+    why.textContent = measure.frames.length ? (unknown() ? "Dotted links were not sampled." : "") : measure.missing;
     colour();
   }
 
@@ -57,7 +59,9 @@ function networkMap(map, begin, end) {
     const now = values();
     const top = most();
     halves.forEach((half, line) => {
-      const value = now[line] ?? 0;
+      const value = now[line];
+      if (value === null) half.setAttribute("stroke-dasharray", "2 4");
+      else half.removeAttribute("stroke-dasharray");
       half.setAttribute("stroke", value > 0 ? theme.scale(value / top) : theme.ink.idle);
       half.setAttribute("stroke-width", value > 0 ? 1 + (2.2 * value) / top : 0.7);
     });
@@ -71,7 +75,7 @@ function networkMap(map, begin, end) {
       return;
     }
     const now = values();
-    const lines = map.lines.map((line, index) => [line, now[index] ?? 0]).filter(([line]) => line.from === chosen);
+    const lines = map.lines.map((line, index) => [line, now[index]]).filter(([line]) => line.from === chosen);
     lines.sort((a, b) => b[1] - a[1]);
     const few = lines.slice(0, 12).map(([line, value]) => `${line.label} \u2192 ${map.marks[line.to].name}: ${text(value)}`);
     if (lines.length > few.length) few.push(`${lines.length - few.length} more`);

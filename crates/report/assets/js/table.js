@@ -54,6 +54,7 @@ function table(spec) {
   show();
   const pages = spec.rows.length > PAGE_ROWS ? [search, ...buttons] : [];
   return html("div", { id: `table-${spec.id}` }, html("h3", {}, spec.title),
+    spec.note ? [html("p", { class: "quiet" }, spec.note)] : [],
     spec.rows.length === 0 ? html("p", { class: "quiet" }, "None.") : [
       html("div", { class: "pages" }, pages, state),
       html("div", { class: "wide" }, html("table", { "aria-label": spec.title }, html("thead", {}, html("tr", {}, heads)), body))]);

@@ -15,7 +15,10 @@ const FONT = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 const theme = {
   choice: "system",
   listeners: [],
+  // Whether the page is being printed: paper is white.
+  onPaper: false,
   get name() {
+    if (this.onPaper) return "light";
     if (this.choice !== "system") return this.choice;
     return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   },

@@ -60,6 +60,11 @@ impl Steps {
         self.points.iter().map(|point| point.1).max().unwrap_or(0)
     }
 
+    /// The last instant at which the value changed, or 0 (ps).
+    pub(crate) fn end_ps(&self) -> u64 {
+        self.points.last().map_or(0, |point| point.0)
+    }
+
     #[cfg(test)]
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.points.last().copied()

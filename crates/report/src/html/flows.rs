@@ -53,7 +53,7 @@ pub(crate) struct Cdf {
 
 /// The values of some flows.
 #[derive(Default)]
-struct Values {
+pub(super) struct Values {
     known: Vec<u64>,
     missing: Missing,
 }
@@ -68,18 +68,47 @@ impl Values {
         }
     }
 
-    fn count(&self) -> u64 {
+    /// Number of values that are known.
+    pub(super) fn count(&self) -> u64 {
         self.known.len() as u64
+    }
+
+    /// Number of values that are not known.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing.count()
+    }
+
+    /// Median, 95th and 99th percentile, and maximum, as in [`Bucket::fct`].
+    pub(super) fn percentiles(&mut self) -> [Option<u64>; 4] {
+        percentiles(&mut self.known, &self.missing)
+    }
+
+    /// Their distribution.
+    pub(super) fn cdf(self) -> Cdf {
+        let missing = self.missing.count();
+        cdf(self.known, missing)
     }
 }
 
-/// Flows of one size.
+/// Flows that are looked at together.
 #[derive(Default)]
-struct Group {
+pub(super) struct Group {
     /// Completion times (ps).
-    fct: Values,
+    pub(super) fct: Values,
     /// Slowdowns (millionths). A completed flow without an ideal time has none.
-    slowdown: Values,
+    pub(super) slowdown: Values,
+}
+
+impl Group {
+    /// Adds a flow that started by the end of the run (ps).
+    pub(super) fn add(&mut self, flow: &FlowRecord<'_>, end_ps: u64) {
+        let is_open = flow.status == FlowStatus::Unfinished;
+        let since_start = is_open.then(|| end_ps - flow.start_ps);
+        let at_least = since_start.and_then(|time| Millionths::ratio(time, flow.ideal_fct_ps));
+        let at_least = at_least.map(|ratio| ratio.0.max(Millionths::ONE.0));
+        self.fct.add(flow.fct_ps, since_start);
+        self.slowdown.add(flow.slowdown().map(|slowdown| slowdown.0), at_least);
+    }
 }
 
 /// Completion times and slowdowns of `flows` that started by the end of the run (ps).
@@ -87,22 +116,16 @@ pub(crate) fn completion(flows: &[FlowRecord<'_>], end_ps: u64) -> Completion {
     let mut groups: BTreeMap<(u64, u64), Group> = BTreeMap::new();
     let mut all = Group::default();
     for flow in flows.iter().filter(|flow| flow.start_ps <= end_ps) {
-        let is_open = flow.status == FlowStatus::Unfinished;
-        let since_start = is_open.then(|| end_ps - flow.start_ps);
-        let at_least = since_start.and_then(|time| Millionths::ratio(time, flow.ideal_fct_ps));
-        let at_least = at_least.map(|ratio| ratio.0.max(Millionths::ONE.0));
-        for group in [groups.entry(size_class(flow.bytes)).or_default(), &mut all] {
-            group.fct.add(flow.fct_ps, since_start);
-            group.slowdown.add(flow.slowdown().map(|slowdown| slowdown.0), at_least);
-        }
+        groups.entry(size_class(flow.bytes)).or_default().add(flow, end_ps);
+        all.add(flow, end_ps);
     }
     Completion {
         buckets: groups.into_iter().map(|(size, group)| bucket(size, group)).collect(),
         flows: all.fct.count(),
-        missing: all.fct.missing.count(),
+        missing: all.fct.missing(),
         slowdowns: all.slowdown.count(),
-        fct: cdf(all.fct.known, all.fct.missing.count()),
-        slowdown: cdf(all.slowdown.known, all.slowdown.missing.count()),
+        fct: all.fct.cdf(),
+        slowdown: all.slowdown.cdf(),
     }
 }
 
@@ -112,9 +135,9 @@ fn bucket((from, below): (u64, u64), mut group: Group) -> Bucket {
         from,
         below,
         flows: group.fct.count(),
-        missing: group.fct.missing.count(),
-        fct: percentiles(&mut group.fct.known, &group.fct.missing),
-        slowdown: percentiles(&mut group.slowdown.known, &group.slowdown.missing),
+        missing: group.fct.missing(),
+        fct: group.fct.percentiles(),
+        slowdown: group.slowdown.percentiles(),
     }
 }
 

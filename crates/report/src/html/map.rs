@@ -53,11 +53,22 @@ pub(crate) struct Measure {
     pub(crate) quantity: Quantity,
     /// For each line, the value over the whole run. Ratios are in thousandths.
     pub(crate) whole: Vec<u64>,
-    /// For each line, the value in each frame; `null` if it is always 0. Empty if the values of
-    /// frames are not known.
-    pub(crate) frames: Vec<Option<Vec<u64>>>,
+    /// For each line, the value in each frame. Empty if no line's values are known.
+    pub(crate) frames: Vec<Frames>,
     /// Why there are no frames.
     pub(crate) missing: &'static str,
+}
+
+/// What a line has in the frames of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Frames {
+    /// `null`: nobody looked.
+    Unknown,
+    /// Always the same value, which is 0.
+    Always(u64),
+    /// The value in each frame.
+    Each(Vec<u64>),
 }
 
 /// The kinds and positions of the nodes, in the order of [`Ports::nodes`].
@@ -170,7 +181,7 @@ pub(crate) fn map(
             title: "Time paused",
             quantity: Quantity::Ratio,
             whole: whole(&|one| thousandths(record(one).paused_ps, window.length_ps())),
-            frames: frames_of(&pause_shares(pauses, window), &line_of, lines.len()),
+            frames: frames_of(&pause_shares(pauses, window), |_| true, &line_of, lines.len()),
             missing: "",
         },
         Measure {
@@ -200,7 +211,8 @@ pub(crate) fn map(
             _ => value,
         };
         let peaks = peaks(samples, scaled, window);
-        measure.frames = frames_of(&peaks, &line_of, lines.len());
+        let is_known = |direction| samples.sampled.contains(&direction);
+        measure.frames = frames_of(&peaks, is_known, &line_of, lines.len());
     }
     let cycles = cycles(deadlocks, ports, &line_of);
     Map { marks, lines, frames: FRAMES, measures, cycles }
@@ -290,20 +302,26 @@ fn greatest(line_of: &[usize], lines: usize, value: &dyn Fn(usize) -> u64) -> Ve
     greatest
 }
 
-/// Combines frames of directions into frames of lines.
+/// Combines frames of directions into frames of lines. A line is known if one of its directions is.
 fn frames_of(
     by_direction: &BTreeMap<usize, Vec<u64>>,
+    is_known: impl Fn(usize) -> bool,
     line_of: &[usize],
     lines: usize,
-) -> Vec<Option<Vec<u64>>> {
-    let mut frames: Vec<Option<Vec<u64>>> = vec![None; lines];
-    for (direction, values) in by_direction {
-        if values.iter().all(|value| *value == 0) {
-            continue;
-        }
-        let line = frames[line_of[*direction]].get_or_insert_with(|| vec![0; values.len()]);
-        for (greatest, value) in line.iter_mut().zip(values) {
-            *greatest = (*value).max(*greatest);
+) -> Vec<Frames> {
+    let mut frames = vec![Frames::Unknown; lines];
+    for (direction, line) in line_of.iter().enumerate().filter(|(one, _)| is_known(*one)) {
+        let line = &mut frames[*line];
+        let values = by_direction.get(&direction).filter(|all| all.iter().any(|value| *value > 0));
+        match (&mut *line, values) {
+            (Frames::Each(greatest), Some(values)) => {
+                for (greatest, value) in greatest.iter_mut().zip(values) {
+                    *greatest = (*value).max(*greatest);
+                }
+            }
+            (_, Some(values)) => *line = Frames::Each(values.clone()),
+            (Frames::Unknown, None) => *line = Frames::Always(0),
+            (_, None) => {}
         }
     }
     frames
@@ -367,8 +385,10 @@ fn thousandths(part: u64, whole: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::envelope::Steps;
     use super::super::pauses::Pause;
     use super::super::ports::tests::network;
+    use super::super::samples::Sampler;
     use super::*;
 
     #[test]
@@ -417,9 +437,37 @@ mod tests {
             Window { begin_ps: 0, end_ps: 10 * u64::from(FRAMES) },
         );
         let measure = map.measures.iter().find(|measure| measure.id == "pause").unwrap();
-        let frames = measure.frames[0].as_ref().unwrap();
+        let Frames::Each(frames) = &measure.frames[0] else { panic!("{:?}", measure.frames) };
         assert_eq!(frames[..4], [300, 1_000, 500, 0]);
-        assert_eq!(measure.frames[1], None);
+        assert_eq!(measure.frames[1], Frames::Always(0));
+    }
+
+    /// Of three ports, one was not sampled, and one sent nothing.
+    #[test]
+    fn what_was_not_sampled_is_unknown_and_not_zero() {
+        let ports = network(&[("a", 0, "b", 0), ("a", 1, "c", 0)]);
+        let of = Sampler { direction: 0, priority: None, flow: None, of_node: false };
+        let mut steps = Steps::default();
+        steps.set(0, 50_000_000_000);
+        let sampled = [0, 2].into();
+        let sampled = Samples { series: [(of, steps)].into(), sampled, ..Samples::default() };
+        let mut samples: Vec<Option<Samples>> = SAMPLED.iter().map(|_| None).collect();
+        let place = SAMPLED.iter().position(|one| one.id == "utilisation").unwrap();
+        samples[place] = Some(sampled);
+        let map = map(
+            &ports,
+            &places(&ports, None, &[]),
+            &Pauses::default(),
+            &samples,
+            &[],
+            Window { begin_ps: 0, end_ps: 1_000 },
+        );
+        let frames = &map.measures[0].frames;
+        // Half of 100 Gbit/s.
+        assert_eq!(frames[0], Frames::Each(vec![500; FRAMES as usize]));
+        assert_eq!(frames[1..], [Frames::Unknown, Frames::Always(0), Frames::Unknown]);
+        let json = serde_json::to_string(&frames[1..]).unwrap();
+        assert_eq!(json, "[null,0,null]");
     }
 
     #[test]

@@ -5,22 +5,32 @@
 //! [`timelines`] and [`tables`] prepare what is drawn. The scripts in `assets/js` draw it; they
 //! compute nothing but positions on the screen.
 
+mod busiest_link;
 mod compare;
 mod compare_groups;
 mod cycles;
 mod envelope;
+mod fairness;
 mod flows;
 mod lanes;
 mod map;
+mod marking;
+mod operations;
 mod overview;
 mod page;
 mod pause_tree;
 mod pauses;
 mod ports;
 mod report;
+mod resolved;
+mod rules;
+mod sampled_ports;
 mod samples;
+mod splits;
 mod tables;
+mod tail_latency;
 mod timelines;
+mod verdicts;
 mod victims;
 
 pub use compare::compare_html;

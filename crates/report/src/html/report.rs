@@ -3,16 +3,20 @@
 use rocelab_results::{FlowRecord, Results, ResultsError};
 use serde::Serialize;
 
+use super::busiest_link::busiest_links;
 use super::envelope::BINS;
+use super::fairness::fairness;
 use super::flows::{Completion, completion};
 use super::lanes::{Lane, lanes};
 use super::map::{Map, map, places};
+use super::operations::{Operations, operations};
 use super::overview::overview;
 use super::page::{Column, page};
 use super::pause_tree::{PauseTree, pause_tree};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{SAMPLED, samples};
+use super::splits::{Split, splits};
 use super::tables::{self, Table};
 use super::timelines::{self, Span, TimeLine};
 use super::victims::Victims;
@@ -26,6 +30,8 @@ struct Data {
     end_ps: u64,
     bins: u32,
     completion: Completion,
+    splits: Vec<Split>,
+    operations: Operations,
     timelines: Vec<TimeLine>,
     map: Map,
     lanes: Vec<Lane>,
@@ -52,6 +58,10 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
     let pauses = Pauses::read(results, &ports)?;
     let samples = samples(results, &ports)?;
 
+    let mut further = busiest_links(&ports, end_ps);
+    if !flows.is_empty() {
+        further.push(fairness(&flows, end_ps));
+    }
     let victims = Victims::of(&flows, &pauses, &ports, end_ps);
     let window = timelines::figure(&flows, end_ps);
     let span = Span { figure: window, run_ps: end_ps };
@@ -71,7 +81,9 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         begin_ps: window.begin_ps,
         end_ps,
         bins: BINS,
-        completion: completion(&flows, summary.simulated_ps),
+        completion: completion(&flows, end_ps),
+        splits: splits(&flows, end_ps),
+        operations: operations(results, span)?,
         timelines,
         map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,
@@ -79,8 +91,8 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         tree: pause_tree(&pauses, &ports),
         tables: all_tables(results, &flows, &ports, (&pauses, &victims))?,
     };
-    let column =
-        Column { name: summary.scenario.clone(), overview: overview(summary, results.run()) };
+    let overview = overview(summary, results.run()).with(further);
+    let column = Column { name: summary.scenario.clone(), overview };
     Ok(page(&summary.scenario, &[column], &data))
 }
 

@@ -1,14 +1,17 @@
 //! Sampled quantities. To add a file of samples, add an entry to [`SAMPLED`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_results::{
-    Results, ResultsError, SampleInterval, SeriesFile, SeriesReader, SeriesSample,
+    FlowStatus, Results, ResultsError, SampleInterval, SeriesFile, SeriesReader, SeriesSample,
 };
 use serde::Serialize;
 
-use super::envelope::Steps;
+use super::envelope::{Steps, Window};
+use super::marking::marking_thresholds;
 use super::ports::Ports;
+use super::resolved::Resolved;
+use super::sampled_ports::sampled_ports;
 
 /// The meaning of the numbers in a figure or table column; the page formats them accordingly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -198,9 +201,18 @@ pub(crate) struct Samples {
     pub(crate) series: BTreeMap<Sampler, Steps>,
     /// Thresholds of the series with the greatest values, with their names.
     pub(crate) limits: Vec<(&'static str, Steps)>,
+    /// The directions of ports that were sampled. Of others nothing is known, which is not zero.
+    pub(crate) sampled: BTreeSet<usize>,
+    /// When sampled flows were open. Before and after it a flow has no rate, which is not zero.
+    pub(crate) open: BTreeMap<u64, Window>,
 }
 
 impl Samples {
+    /// When the sampled port or flow had values: a flow while it was open, a port always (`None`).
+    pub(crate) fn open(&self, of: Sampler) -> Option<Window> {
+        self.open.get(&of.flow?).copied()
+    }
+
     /// The series that has the greatest value, if it has any above zero.
     fn greatest(&self) -> Option<Sampler> {
         let order = |(of, steps): &(&Sampler, &Steps)| (steps.largest(), std::cmp::Reverse(**of));
@@ -248,6 +260,7 @@ pub(crate) fn samples(
     ports: &Ports,
 ) -> Result<Vec<Option<Samples>>, ResultsError> {
     let mut intervals = None;
+    let resolved = Resolved::read(results);
     let mut all = Vec::with_capacity(SAMPLED.len());
     for sampled in &SAMPLED {
         let Some(reader) = results.series(sampled.file)? else {
@@ -258,9 +271,49 @@ pub(crate) fn samples(
             Some(known) => known,
             unknown => unknown.insert(results.sample_intervals()?),
         };
-        all.push(Some(sampled.read(results, reader, intervals, ports)?));
+        let mut samples = sampled.read(results, reader, intervals, ports)?;
+        samples.sampled.extend(sampled_ports(&resolved, sampled.section, ports));
+        if let Some(greatest) = samples.greatest().filter(|_| sampled.id == "queue") {
+            samples.limits = marking_thresholds(&resolved, &ports.directions[greatest.direction]);
+        }
+        all.push(Some(samples));
+    }
+    let open = open_times(results, all.iter().flatten())?;
+    for samples in all.iter_mut().flatten() {
+        let of_flows = samples.series.keys().filter_map(|of| of.flow);
+        samples.open = of_flows.filter_map(|flow| Some((flow, *open.get(&flow)?))).collect();
     }
     Ok(all)
+}
+
+/// When the sampled flows were open. No file has the time at which a flow failed: it is taken as open until the
+/// end of its samples.
+fn open_times<'a>(
+    results: &Results,
+    samples: impl Iterator<Item = &'a Samples>,
+) -> Result<BTreeMap<u64, Window>, ResultsError> {
+    let mut last: BTreeMap<u64, u64> = BTreeMap::new();
+    for (of, steps) in samples.flat_map(|samples| &samples.series) {
+        let Some(flow) = of.flow else { continue };
+        let end = last.entry(flow).or_default();
+        *end = (*end).max(steps.end_ps());
+    }
+    let mut open = BTreeMap::new();
+    if last.is_empty() {
+        return Ok(open);
+    }
+    for flow in results.flows()? {
+        let flow = flow?;
+        let Some(&samples_end) = last.get(&flow.flow) else { continue };
+        let end_ps = match (flow.fct_ps, flow.status) {
+            (Some(fct), _) => flow.start_ps.saturating_add(fct),
+            (None, FlowStatus::Unfinished) => results.summary().simulated_ps,
+            (None, _) => samples_end,
+        };
+        let begin_ps = flow.start_ps;
+        open.insert(flow.flow, Window { begin_ps, end_ps: end_ps.max(begin_ps) });
+    }
+    Ok(open)
 }
 
 /// Sampling intervals by the names of their sections.
@@ -286,8 +339,10 @@ impl Sampled {
         }
         let run_ps = results.summary().simulated_ps;
         let steps = |points: &[Point]| steps(points, interval, self.holds, run_ps);
-        let series = raw.into_iter().map(|(of, points)| (of, steps(&points))).collect();
-        let mut samples = Samples { series, limits: Vec::new() };
+        let series: BTreeMap<Sampler, Steps> =
+            raw.into_iter().map(|(of, points)| (of, steps(&points))).collect();
+        let sampled = series.keys().map(|of| of.direction).collect();
+        let mut samples = Samples { series, sampled, ..Samples::default() };
         if let Some(greatest) = samples.greatest() {
             samples.limits = self.limits_of(greatest, results, ports)?;
         }

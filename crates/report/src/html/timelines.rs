@@ -1,7 +1,8 @@
 //! Figures over time: flows, pauses, and sampled quantities.
 
 use rocelab_results::{FlowRecord, MapNode, MapNodeKind};
-use serde::Serialize;
+use serde::ser::SerializeSeq as _;
+use serde::{Serialize, Serializer};
 
 use super::envelope::{BINS, Steps, Window};
 use super::pauses::Pauses;
@@ -27,8 +28,10 @@ pub(crate) fn figure(flows: &[FlowRecord<'_>], end_ps: u64) -> Window {
     Window { begin_ps: if late { first } else { 0 }, end_ps }
 }
 
-/// Number of curves in a figure of samples: those with the greatest values.
+/// Number of curves that a figure of samples shows at first: those with the greatest values.
 const MOST_CURVES: usize = 8;
+/// Number of curves that can be chosen in a figure of samples, with those that are shown at first.
+const MOST_LISTED: usize = 24;
 
 /// A figure over the whole run. Every curve has two values for each of [`BINS`] equal parts.
 #[derive(Debug, Serialize)]
@@ -45,10 +48,15 @@ pub(crate) struct TimeLine {
 #[derive(Debug, Serialize)]
 pub(crate) struct Curve {
     pub(crate) label: String,
-    pub(crate) values: Vec<u64>,
+    /// `None` where there is no value, as before and after the life of a flow.
+    #[serde(serialize_with = "packed")]
+    pub(crate) values: Vec<Option<u64>>,
     /// Whether it is a threshold, drawn with dashes.
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) limit: bool,
+    /// Whether it is only drawn when it is chosen.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) hidden: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
@@ -58,17 +66,42 @@ fn is_false(limit: &bool) -> bool {
 
 impl Curve {
     /// A curve of `steps`, cut at the end of the run.
-    fn new(label: &str, steps: &Steps, span: Span) -> Self {
-        let mut values = steps.envelope(span.figure, BINS);
+    pub(crate) fn new(label: &str, steps: &Steps, span: Span) -> Self {
+        let mut values: Vec<_> = steps.envelope(span.figure, BINS).into_iter().map(Some).collect();
         let within = (0..BINS).filter(|bin| span.figure.edge(BINS, *bin) <= span.run_ps);
         values.truncate(2 * within.count());
-        Self { label: label.to_owned(), values, limit: false }
+        Self { label: label.to_owned(), values, limit: false, hidden: false }
     }
 
     /// A threshold.
     fn limit(label: &str, steps: &Steps, span: Span) -> Self {
         Self { limit: true, ..Self::new(label, steps, span) }
     }
+
+    /// The same curve with values only in parts of the run that have a moment of `open`.
+    fn during(mut self, open: Option<Window>, span: Span) -> Self {
+        let Some(open) = open else { return self };
+        for (bin, values) in (0..).zip(self.values.chunks_mut(2)) {
+            let (from, to) = (span.figure.edge(BINS, bin), span.figure.edge(BINS, bin + 1));
+            if to < open.begin_ps || from > open.end_ps {
+                values.fill(None);
+            }
+        }
+        self
+    }
+}
+
+/// Writes values; several equal ones in a row as `[value, how often]`, because most curves are level for long.
+fn packed<S: Serializer>(values: &[Option<u64>], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut list = serializer.serialize_seq(None)?;
+    for equal in values.chunk_by(|one, next| one == next) {
+        if equal.len() > 2 {
+            list.serialize_element(&(equal[0], equal.len()))?;
+        } else {
+            equal.iter().try_for_each(|value| list.serialize_element(value))?;
+        }
+    }
+    list.end()
 }
 
 /// Flows that are open.
@@ -188,18 +221,26 @@ pub(crate) fn sampled(
             let shown = all.len().min(MOST_CURVES);
             let note = match all.len() {
                 0 => "Sampled, and always empty.".to_owned(),
-                all if all > shown => {
-                    format!("The {shown} of {all} sampled series with the greatest values.")
-                }
+                all if all > MOST_LISTED => format!(
+                    "The {shown} of {all} sampled series with the greatest values; {} more can be chosen.",
+                    MOST_LISTED - shown
+                ),
+                all if all > shown => format!(
+                    "The {shown} of {all} sampled series with the greatest values; the others can be chosen."
+                ),
                 _ => String::new(),
             };
-            let curve = |(of, steps): (&Sampler, &Steps)| Curve::new(&of.label(ports), steps, span);
+            let curve = |(rank, (of, steps)): (usize, (&Sampler, &Steps))| Curve {
+                hidden: rank >= MOST_CURVES,
+                ..Curve::new(&of.label(ports), steps, span).during(samples.open(*of), span)
+            };
             let of = all.first().map(|(of, _)| of.label(ports)).unwrap_or_default();
             let limit = |(name, steps): &(&str, Steps)| {
                 Curve::limit(&format!("{name} of {of}"), steps, span)
             };
             let limits: Vec<Curve> = samples.limits.iter().map(limit).collect();
-            (note, all.into_iter().take(shown).map(curve).chain(limits).collect())
+            let listed = all.into_iter().take(MOST_LISTED).enumerate().map(curve);
+            (note, listed.chain(limits).collect())
         }
     };
     TimeLine { id: what.id, title: what.title, quantity: what.quantity, note, curves }
@@ -207,8 +248,9 @@ pub(crate) fn sampled(
 
 /// The samples of one quantity as one curve: the series with the greatest value.
 pub(crate) fn largest(what: &Sampled, samples: &Samples, span: Span) -> TimeLine {
-    let greatest = samples.series.values().max_by_key(|steps| steps.largest());
-    let curves = greatest.map(|steps| Curve::new("greatest", steps, span));
+    let greatest = samples.series.iter().max_by_key(|(_, steps)| steps.largest());
+    let curves = greatest
+        .map(|(of, steps)| Curve::new("greatest", steps, span).during(samples.open(*of), span));
     TimeLine {
         id: what.id,
         title: what.title,
@@ -221,6 +263,7 @@ pub(crate) fn largest(what: &Sampled, samples: &Samples, span: Span) -> TimeLine
 #[cfg(test)]
 mod tests {
     use super::super::flows::tests::flow;
+    use super::super::ports::tests::network;
     use super::*;
 
     const FIGURE: Window = Window { begin_ps: 0, end_ps: 1_000 };
@@ -231,7 +274,7 @@ mod tests {
         let flows = [flow(0, 1, Some(500)), flow(1, 1, None)];
         let line = open_flows(&flows, SPAN);
         let values = &line.curves[0].values;
-        assert_eq!((values[0], values[2 * BINS as usize - 1]), (2, 1));
+        assert_eq!((values[0], values[2 * BINS as usize - 1]), (Some(2), Some(1)));
     }
 
     #[test]
@@ -249,7 +292,37 @@ mod tests {
         let span = Span { figure: FIGURE, run_ps: 500 };
         let values = open_flows(&[flow(0, 1, None), late], span).curves.remove(0).values;
         assert_eq!(values.len(), BINS as usize + 2);
-        assert!(values.iter().all(|open| *open == 1), "{values:?}");
+        assert!(values.iter().all(|open| *open == Some(1)), "{values:?}");
+    }
+
+    /// A flow that has ended sends nothing, but that is not a rate of 0.
+    #[test]
+    fn a_curve_of_a_flow_ends_with_the_flow() {
+        let ports = network(&[("host-0", 0, "leaf", 0)]);
+        let of = Sampler { direction: 0, priority: Some(3), flow: Some(7), of_node: false };
+        let mut steps = Steps::default();
+        steps.set(300, 5);
+        steps.set(600, 0);
+        let open = [(7, Window { begin_ps: 250, end_ps: 500 })].into();
+        let samples = Samples { series: [(of, steps)].into(), open, ..Samples::default() };
+        let rates = &super::super::samples::SAMPLED[4];
+        let lines = [sampled(rates, Some(&samples), &ports, SPAN), largest(rates, &samples, SPAN)];
+        for line in lines {
+            let at = |ps: usize| line.curves[0].values[ps * 2 * BINS as usize / 1_000];
+            assert_eq!(
+                [0, 200, 260, 400, 490, 550, 900].map(at),
+                [None, None, Some(0), Some(5), Some(5), None, None]
+            );
+        }
+    }
+
+    #[test]
+    fn level_curves_are_short() {
+        let values = [None, None, None, Some(1), Some(1), Some(2)];
+        let line =
+            Curve { label: String::new(), values: values.into(), limit: false, hidden: false };
+        let json = serde_json::to_string(&line).unwrap();
+        assert_eq!(json, r#"{"label":"","values":[[null,3],1,1,2]}"#);
     }
 
     #[test]

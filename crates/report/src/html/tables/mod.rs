@@ -20,7 +20,7 @@ pub(crate) use stuck::{deadlocks, storms};
 pub(crate) use victims::victims;
 
 /// Number of rows that a table keeps.
-const MOST_ROWS: usize = 3_000;
+const MOST_ROWS: usize = 1_500;
 
 /// A table, in the order in which it is first shown.
 #[derive(Debug, Serialize)]

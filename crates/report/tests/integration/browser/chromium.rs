@@ -117,6 +117,20 @@ impl Chromium {
         answer["result"]["value"].clone()
     }
 
+    /// Sets the size of the window (CSS pixels).
+    pub(crate) fn resize(&mut self, width: u32, height: u32) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.call("Emulation.setDeviceMetricsOverride", size);
+    }
+
+    /// The page as PDF, as the browser's dialogue would print it on A4.
+    pub(crate) fn print(&mut self) -> Vec<u8> {
+        let settings = json!({ "preferCSSPageSize": true, "printBackground": true });
+        let pdf = self.call("Page.printToPDF", settings);
+        decoded(pdf["data"].as_str().expect("a document"))
+    }
+
     /// Presses and releases a key, by its DevTools name, such as `Tab` or `ArrowRight`.
     pub(crate) fn press(&mut self, key: &str) {
         let (code, text) = match key {
@@ -185,6 +199,24 @@ impl Chromium {
             return answer["result"].clone();
         }
     }
+}
+
+/// The bytes of a text in Base64 (RFC 4648).
+fn decoded(text: &str) -> Vec<u8> {
+    let digit = |one: u8| match one {
+        b'A'..=b'Z' => Some(one - b'A'),
+        b'a'..=b'z' => Some(one - b'a' + 26),
+        b'0'..=b'9' => Some(one - b'0' + 52),
+        b'+' => Some(62),
+        b'/' => Some(63),
+        _ => None,
+    };
+    let digits: Vec<u32> = text.bytes().filter_map(digit).map(u32::from).collect();
+    let bytes = digits.chunks(4).flat_map(|group| {
+        let bits = (0..4).fold(0, |bits, place| bits << 6 | group.get(place).unwrap_or(&0));
+        bits.to_be_bytes().into_iter().skip(1).take(group.len() - 1)
+    });
+    bytes.collect()
 }
 
 impl Drop for Chromium {

@@ -1,8 +1,11 @@
 //! Pages in a browser: they are drawn without errors or network requests, can be used without a
 //! mouse, and are fast. Skipped, with a note, if Chromium is not installed.
 
+mod axes;
 mod chromium;
 mod comparisons;
+mod exports;
+mod paper;
 
 use std::path::{Path, PathBuf};
 
@@ -13,8 +16,11 @@ use serde_json::{Value, json};
 use self::chromium::Chromium;
 use crate::example::{self, trouble};
 
-/// Longest time from opening a page to drawing it (ms).
+/// Longest time from opening a page to drawing it (ms), on a machine that does other work at the same time; an idle one
+/// needs less than a third of it.
 const QUICK: f64 = 3_000.0;
+/// Largest page (bytes).
+const LARGEST: u64 = 2_000_000;
 
 fn report(folder: &Path, scale: u64) -> PathBuf {
     let results = Results::open(example::write(folder, example::NAME, scale)).unwrap();
@@ -26,6 +32,17 @@ fn report(folder: &Path, scale: u64) -> PathBuf {
 fn clean(browser: &mut Chromium, page: &Path) {
     assert_eq!(browser.complaints(), Vec::<Value>::new());
     assert_eq!(browser.requests(page), Vec::<String>::new());
+}
+
+/// Time from opening a page to drawing it (ms): the least of three, because other tests run beside.
+fn ready_after(browser: &mut Chromium, page: &Path) -> f64 {
+    let mut least = f64::INFINITY;
+    for _ in 0..3 {
+        browser.open(page);
+        let ready = browser.evaluate("Number(document.documentElement.dataset.ready)");
+        least = least.min(ready.as_f64().expect("a number"));
+    }
+    least
 }
 
 /// Scrolls through the page, so that every figure is drawn.
@@ -46,13 +63,9 @@ fn a_page_of_320_servers_opens_quickly_and_asks_for_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let page = report(folder.path(), 20);
     let size = page.metadata().unwrap().len();
-    assert!(size < 10_000_000, "{size} bytes");
+    assert!(size < LARGEST, "{size} bytes");
     let Some(mut browser) = Chromium::start() else { return };
-    browser.open(&page);
-    let ready: f64 = browser
-        .evaluate("Number(document.documentElement.dataset.ready)")
-        .as_f64()
-        .expect("a number");
+    let ready = ready_after(&mut browser, &page);
     println!("{size} bytes, drawn after {ready} ms");
     assert!(ready < QUICK, "{ready} ms");
     see_all(&mut browser);
@@ -69,12 +82,12 @@ fn a_page_of_320_servers_opens_quickly_and_asks_for_nothing() {
 fn a_page_that_the_environment_names_opens_quickly() {
     let Some(page) = std::env::var_os("ROCELAB_REPORT").map(PathBuf::from) else { return };
     let page = page.canonicalize().expect("ROCELAB_REPORT names a file");
-    assert!(page.metadata().unwrap().len() < 10_000_000);
+    let size = page.metadata().unwrap().len();
+    assert!(size < LARGEST, "{size} bytes");
     let Some(mut browser) = Chromium::start() else { return };
-    browser.open(&page);
-    let ready = browser.evaluate("Number(document.documentElement.dataset.ready)");
-    println!("{} bytes, drawn after {ready} ms", page.metadata().unwrap().len());
-    assert!(ready.as_f64().expect("a number") < QUICK);
+    let ready = ready_after(&mut browser, &page);
+    println!("{size} bytes, drawn after {ready} ms");
+    assert!(ready < QUICK, "{ready} ms");
     see_all(&mut browser);
     clean(&mut browser, &page);
 }
@@ -239,6 +252,27 @@ fn every_figure_can_be_saved() {
     clean(&mut browser, &page);
 }
 
+/// On a telephone nothing is wider than the screen but tables, which scroll by themselves.
+#[test]
+fn the_page_fits_a_narrow_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = report(folder.path(), 1);
+    let Some(mut browser) = Chromium::start() else { return };
+    browser.resize(420, 800);
+    browser.open(&page);
+    see_all(&mut browser);
+    let wide = browser.evaluate(
+        "[...document.querySelectorAll('main *')]
+            .filter((one) => !one.closest('.wide > table, svg, .told, .u-over, .u-under') && one.getBoundingClientRect().right > 421)
+            .map((one) => `${one.tagName} ${one.className} ${one.id}`)",
+    );
+    assert_eq!(wide, json!([]));
+    let beyond =
+        "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.documentElement)";
+    assert_eq!(browser.evaluate(beyond), json!(0));
+    clean(&mut browser, &page);
+}
+
 #[test]
 fn the_page_is_dark_where_the_system_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -283,7 +317,9 @@ fn samples_and_deadlocks_are_shown() {
 
     // Each legend has the time before the curves; of 12 flows, 8 are drawn.
     for (figure, curves) in [("rate", 8), ("flow-goodput", 8), ("marks", 1), ("utilisation", 1)] {
-        let legend = format!("document.querySelectorAll('#figure-time-{figure} .u-series').length");
+        let legend = format!(
+            "document.querySelectorAll('#figure-time-{figure} .u-series:not(.u-off)').length"
+        );
         assert_eq!(browser.evaluate(&legend), json!(curves + 1), "{figure}");
     }
     let label = "document.querySelectorAll('#figure-time-rate .u-label')[1].textContent";
