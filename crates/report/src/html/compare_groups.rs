@@ -5,7 +5,9 @@ use serde::Serialize;
 
 use super::envelope::BINS;
 use super::flows::{Completion, completion};
-use super::overview::{Fact, Level, Overview, Verdict};
+use super::overview::{Fact, Overview};
+use super::rules::Rule;
+use super::verdicts::{Level, Verdict};
 use super::page::{Column, page};
 use crate::comparison::{Comparison, Group};
 use crate::numbers::{count, counted};
@@ -119,6 +121,7 @@ fn unusual(comparison: &Comparison) -> Vec<Verdict> {
             level: Level::Bad,
             word: "problem",
             text: format!("Interrupted, so that figures hold until then: {}.", list(&interrupted)),
+            rule: Rule::Interrupted.text(),
         });
     }
     let branches = named(&|run| comparison.branches[run].is_some());
@@ -127,6 +130,7 @@ fn unusual(comparison: &Comparison) -> Vec<Verdict> {
             level: Level::Note,
             word: "note",
             text: format!("Branches of other runs: {}.", list(&branches)),
+            rule: "A branch goes on from a checkpoint of another run, with other settings.".to_owned(),
         });
     }
     verdicts

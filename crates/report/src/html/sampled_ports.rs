@@ -1,19 +1,22 @@
 //! Which ports were sampled. A port whose samples were all zero has no row in the file, so only the scenario
 //! tells it from one that was not looked at.
 
-use super::ports::Ports;
+use super::ports::{Direction, Ports};
 use super::resolved::Resolved;
 
-/// The directions of the ports that `[sample.SECTION]` names.
+/// The directions of the ports that `[sample.SECTION]` names, or that are sampled by default.
 pub(crate) fn sampled_ports<'a>(
     resolved: &'a Resolved,
     section: &str,
     ports: &'a Ports,
 ) -> impl Iterator<Item = usize> + 'a {
     let texts: Vec<&str> = resolved.texts(&["sample", section, "ports"]).collect();
+    let by_default = resolved.text(&["sample"]) == Some("default");
+    let is_of_switches = section != "utilisation";
     (0..ports.directions.len()).filter(move |direction| {
-        let record = &ports.directions[*direction].record;
-        texts.iter().any(|text| names_port(text, &record.from, record.from_port))
+        let Direction { from, record, .. } = &ports.directions[*direction];
+        let named = || texts.iter().any(|text| names_port(text, &record.from, record.from_port));
+        named() || (by_default && (!is_of_switches || ports.is_switch(*from)))
     })
 }
 
@@ -89,5 +92,15 @@ mod tests {
         let resolved = Resolved::of("[sample.queues]\nports = [\"leaf:0..5\"]\n");
         assert!(sampled_ports(&resolved, "queues", &ports).eq([1]));
         assert_eq!(sampled_ports(&resolved, "marks", &ports).count(), 0);
+    }
+
+    #[test]
+    fn by_default_queues_of_switches_are_sampled_and_what_all_ports_send() {
+        let ports = network(&[("host-0", 0, "leaf", 3), ("host-1", 0, "leaf", 4)]);
+        let resolved = Resolved::of("sample = \"default\"\n");
+        assert!(sampled_ports(&resolved, "queues", &ports).eq([1, 3]));
+        assert_eq!(sampled_ports(&resolved, "utilisation", &ports).count(), 4);
+        let off = Resolved::of("sample = \"off\"\n");
+        assert_eq!(sampled_ports(&off, "utilisation", &ports).count(), 0);
     }
 }
