@@ -293,6 +293,7 @@ fn look(
     if asked.parts {
         carry_out::in_parts(&bench, &ran, 2)?;
         carry_out::in_parts(&bench, &ran, 4)?;
+        carry_out::unwatched(&bench, &ran)?;
         count(&|tally| tally.in_parts += 1);
     }
     if asked.kills {

@@ -239,7 +239,7 @@ pub(crate) fn summary() -> Summary {
             "disk",
             Some(4),
             &accepted(8_000, 1, 21),
-            22_000_000,
+            (None, 22_000_000),
         )],
         drops,
         lossless_drops: [("headroom_exceeded".to_owned(), 1)].into(),
@@ -274,6 +274,8 @@ pub(crate) fn summary() -> Summary {
         completion_events: 0,
         completions_after_events: 0,
         retransmissions: 61,
+        measured: None,
+        sample_intervals: BTreeMap::new(),
         opcodes: [("RC_RDMA_WRITE_FIRST", 3), ("RC_ACKNOWLEDGE", 50), ("CNP", 2)]
             .map(|(name, frames)| (name.to_owned(), frames))
             .into(),
