@@ -21,7 +21,7 @@ impl Serialize for Verified<'_> {
         let aeth = packet.as_ref().and_then(|packet| packet.extensions.aeth);
         FrameRecord {
             frame: self.number,
-            time_ns: nanoseconds(self.time),
+            time_s: seconds(self.time),
             interface: self.interface,
             proto: self.dissection.protocol.name(),
             opcode: bth.map(|(_, name)| Text(name)),
@@ -44,7 +44,7 @@ impl Serialize for Verified<'_> {
 #[derive(Serialize)]
 struct FrameRecord<'a> {
     frame: u64,
-    time_ns: u64,
+    time_s: String,
     interface: Option<&'a str>,
     proto: &'static str,
     opcode: Option<Text<OpcodeName>>,
@@ -83,7 +83,7 @@ impl Serialize for Decoded<'_> {
         };
         DecodedRecord {
             frame: self.0.number,
-            time_ns: nanoseconds(self.0.time),
+            time_s: seconds(self.0.time),
             interface: self.0.interface,
             captured_len: dissection.captured_len,
             cut: dissection.cut,
@@ -98,7 +98,7 @@ impl Serialize for Decoded<'_> {
 #[derive(Serialize)]
 struct DecodedRecord<'a> {
     frame: u64,
-    time_ns: u64,
+    time_s: String,
     interface: Option<&'a str>,
     captured_len: usize,
     cut: bool,
@@ -191,8 +191,8 @@ struct FlowRecord {
     missing_psns: u64,
     unacknowledged_messages: usize,
     unacknowledged_psns: u32,
-    first_time_ns: u64,
-    last_time_ns: u64,
+    first_time_s: String,
+    last_time_s: String,
     goodput_bps: Option<u64>,
     rtt_ns: Option<RoundTripRecord>,
 }
@@ -244,8 +244,8 @@ impl FlowRecord {
             missing_psns: flow.missing(),
             unacknowledged_messages: flow.unacknowledged_messages(),
             unacknowledged_psns: flow.unacknowledged_psns(),
-            first_time_ns: nanoseconds(flow.first_time()),
-            last_time_ns: nanoseconds(flow.last_time()),
+            first_time_s: seconds(flow.first_time()),
+            last_time_s: seconds(flow.last_time()),
             goodput_bps: flow.goodput_bps(),
             rtt_ns: times.min_ns().zip(times.max_ns()).map(|(min, max)| RoundTripRecord {
                 count: times.count(),
@@ -331,6 +331,7 @@ impl<T: Display> Serialize for Texts<'_, T> {
     }
 }
 
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+/// Seconds with all nanoseconds, as text: readers of JSON take numbers above 2^53 for others nearby.
+fn seconds(time: Duration) -> String {
+    format!("{}.{:09}", time.as_secs(), time.subsec_nanos())
 }
