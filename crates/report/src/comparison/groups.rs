@@ -186,10 +186,16 @@ mod tests {
 
     #[test]
     fn keys_that_end_alike_are_told_in_full() {
-        let settings =
-            [setting("failure[0].at", &["1ms", "2ms"]), setting("failure[1].at", &["", "3ms"])];
-        let names: Vec<_> = groups(&[1, 1], &settings).into_iter().map(|one| one.0).collect();
-        assert_eq!(names, ["failure[0].at 1ms", "failure[0].at 2ms, failure[1].at 3ms"]);
+        let settings = [
+            setting("failure[0].at", &["1ms", "2ms", "2ms"]),
+            setting("failure[1].at", &["3ms", "3ms", "4ms"]),
+        ];
+        let names: Vec<_> = groups(&[1, 1, 1], &settings).into_iter().map(|one| one.0).collect();
+        assert_eq!(names[0], "failure[0].at 1ms, failure[1].at 3ms");
+        assert_eq!(names[2], "failure[0].at 2ms, failure[1].at 4ms");
+        let one = [setting("failure[0].at", &["1ms", "2ms"])];
+        let names: Vec<_> = groups(&[1, 1], &one).into_iter().map(|one| one.0).collect();
+        assert_eq!(names, ["at 1ms", "at 2ms"]);
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn unusual(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (run, name) in comparison.runs.iter().enumerate() {
         if comparison.incomplete[run] {
-            let _ = writeln!(text, "{name}: INTERRUPTED: its figures hold until it was");
+            let _ = writeln!(text, "{name}: INTERRUPTED; its figures hold until then");
         }
         if let Some(branch) = &comparison.branches[run] {
             let _ = writeln!(text, "{name}: {branch}");
