@@ -116,6 +116,7 @@ const inAllPlaces = (values, length) => Array.from({ length }, (unused, at) => v
 const unpacked = (values) => values.flatMap((value) => (Array.isArray(value) ? new Array(value[1]).fill(value[0]) : [value]));
 
 function report() {
+  if (data.settings.length > 0) section("scenario", "Scenario", html("div", { class: "grid" }, data.settings.map((one) => table({ ...one, rowsPerPage: 40 }))));
   section("network", "Network", networkMap(data.map, data.begin_ps, data.end_ps));
   const { kinds } = data.operations;
   if (kinds.length > 0) section("operations", "Operations", operationLatencies(kinds), ...data.operations.timelines.map((line) => timeLine(line, line.curves)));

@@ -25,6 +25,7 @@ mod resolved;
 mod rules;
 mod sampled_ports;
 mod samples;
+mod settings;
 mod splits;
 mod tables;
 mod tail_latency;
@@ -34,4 +35,5 @@ mod victims;
 
 pub use compare::compare_html;
 pub use page::is_page;
-pub use report::report_html;
+pub use report::{report_html, report_html_with};
+pub use settings::{ScenarioSetting, SettingDefault};

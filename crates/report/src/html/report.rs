@@ -16,6 +16,7 @@ use super::pause_tree::{PauseTree, pause_tree};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{SAMPLED, samples};
+use super::settings::{ScenarioSetting, settings as tables_of};
 use super::splits::{Split, splits};
 use super::tables::{self, Table};
 use super::timelines::{self, Span, TimeLine};
@@ -29,6 +30,7 @@ struct Data {
     begin_ps: u64,
     end_ps: u64,
     bins: u32,
+    settings: Vec<Table>,
     completion: Completion,
     splits: Vec<Split>,
     operations: Operations,
@@ -50,6 +52,17 @@ struct Data {
 /// # Errors [`ResultsError::Read`] if a file of the directory is missing, and
 /// [`ResultsError::Malformed`] if one has the wrong format.
 pub fn report_html(results: &Results) -> Result<String, ResultsError> {
+    report_html_with(results, &[])
+}
+
+/// The same with what the scenario says, `settings`, which results alone cannot tell from defaults. Without any, the
+/// page has no section about the scenario.
+///
+/// # Errors As [`report_html`].
+pub fn report_html_with(
+    results: &Results,
+    settings: &[ScenarioSetting],
+) -> Result<String, ResultsError> {
     let summary = results.summary();
     let end_ps = summary.simulated_ps;
     let ports = Ports::read(results)?;
@@ -81,6 +94,7 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         begin_ps: window.begin_ps,
         end_ps,
         bins: BINS,
+        settings: tables_of(settings),
         completion: completion(&flows, end_ps),
         splits: splits(&flows, end_ps),
         operations: operations(results, span)?,

@@ -45,11 +45,11 @@ pub(crate) struct Column {
 }
 
 /// A column, and the function that gives its value for an item.
-type Cell<'a, T> = (&'static str, Quantity, &'a dyn Fn(&T) -> Value);
+pub(super) type Cell<'a, T> = (&'static str, Quantity, &'a dyn Fn(&T) -> Value);
 
 impl Table {
     /// A table with a row for each of the first `items`.
-    fn of<T>(
+    pub(super) fn of<T>(
         (id, title, file): (&'static str, &'static str, &'static str),
         sorted: (usize, bool),
         items: &[T],
