@@ -59,13 +59,19 @@ def _named(runs: Mapping[str, Runs] | Runs) -> dict[str, list[Any]]:
     return {"": _several(runs)}
 
 
+def _measured(run: Any) -> pl.DataFrame:
+    """The flows of a run that started in its measuring window, if it has one."""
+    flows = _table(run, "flows")
+    return flows.filter(pl.col("measured") == 1) if "measured" in flows.columns else flows
+
+
 def _completed(run: Any) -> pl.DataFrame:
-    return _table(run, "flows").filter(pl.col("status") == "completed")
+    return _measured(run).filter(pl.col("status") == "completed")
 
 
 def _unfinished(some: Iterable[Any]) -> str:
     """How many flows a figure of completed flows leaves out: without them an algorithm looks better than it is."""
-    count = sum(_table(run, "flows").filter(pl.col("status") != "completed").height for run in some)
+    count = sum(_measured(run).filter(pl.col("status") != "completed").height for run in some)
     return f"({count} flows did not complete)" if count else ""
 
 
@@ -184,6 +190,46 @@ def cdf(
     return ax
 
 
+class _Interval:
+    """The time between two samples, which may double: as `sample_intervals` of `summary.json` has it."""
+
+    def __init__(self, first_ps: int, double_after: int | None = None) -> None:
+        self.first, self.phase = first_ps, first_ps * double_after if double_after else None
+
+    def begin(self, times: Any) -> tuple[Any, Any]:
+        """When the interval was last doubled by these times, and what it is then."""
+        if not self.phase:
+            return np.zeros_like(times), np.full_like(times, self.first)
+        doubled = np.floor(np.log2(times // self.phase + 1)).astype(np.int64)
+        return self.phase * (2**doubled - 1), self.first * 2**doubled
+
+    def after(self, times: Any) -> Any:
+        """The samples that follow on those of these times."""
+        return times + self.begin(times)[1]
+
+    def before(self, times: Any) -> Any:
+        """The samples before those of these times, or before the end of the run."""
+        earlier = np.maximum(times - 1, 0)
+        begin, interval = self.begin(earlier)
+        return begin + (earlier - begin) // interval * interval
+
+
+# The sections of `[sample]` of tables that are called otherwise.
+_SECTIONS = {"memory": "ingress", "flow-samples": "flows"}
+
+
+def _interval(results: Results | pl.DataFrame, table: str, samples: pl.DataFrame, given: int | None) -> _Interval | None:
+    """That which is given; or that of the run; or else the shortest time between two samples."""
+    if given:
+        return _Interval(given)
+    if isinstance(results, Results):
+        known = results.summary.get("sample_intervals", {}).get(_SECTIONS.get(table, table))
+        if known:
+            return _Interval(**known)
+    shortest = samples["time_ps"].unique().sort().diff().drop_nulls().min()
+    return _Interval(shortest) if shortest else None
+
+
 # Tables and columns whose `time_ps` is the end of the interval that they are about.
 _OF_INTERVALS = ("marks", "utilisation", "goodput_bps", "cnps", "out_of_order")
 
@@ -204,7 +250,7 @@ def series(
     """A sampled value over time, a line for each of `by`: those with the largest means, at most `most` of them.
 
     Tables leave out what is zero, such as empty queues; with `gaps_are_zero` a sample that is missing is drawn as 0. For this,
-    `interval_ps` is the sampling interval: the scenario's, or else the shortest time between two samples. A value of an interval,
+    `interval_ps` is the sampling interval: that of the run, or, of a data frame, the shortest time between two samples. A value of an interval,
     such as goodput, is drawn over that interval, one of an instant from then on.
     """
     ax = _axes(ax)
@@ -212,7 +258,7 @@ def series(
     samples = _table(results, table).drop_nulls(value)
     if samples.select("time_ps", *by).is_duplicated().any():
         raise InputError(f"`{table}` has several {value} of one time for the same {', '.join(by)}; add a column to `by`")
-    interval = interval_ps or samples["time_ps"].unique().sort().diff().drop_nulls().min()
+    interval = _interval(results, table, samples, interval_ps)
     of_interval = table in _OF_INTERVALS or value in _OF_INTERVALS
     size = pl.col(value).sum() if gaps_are_zero else pl.col(value).mean()
     largest = samples.group_by(by).agg(size.alias("_size")).sort("_size", *by, descending=[True, *[False] * len(by)])
@@ -228,15 +274,14 @@ def series(
     return ax
 
 
-def _with_zeros(times: Any, values: Any, interval: int, of_interval: bool) -> tuple[Any, Any]:
+def _with_zeros(times: Any, values: Any, interval: _Interval, of_interval: bool) -> tuple[Any, Any]:
     """The same with a 0 where a sample is missing: after each that no other follows an interval later, and for values of
     intervals before the next."""
-    last = np.append(np.diff(times) > interval, True)
-    zeros = times[last] + interval
+    follows = np.append(times[1:] <= interval.after(times[:-1]), False)
+    zeros = interval.after(times[~follows])
     if of_interval:
-        first = np.insert(np.diff(times) > interval, 0, True)
-        zeros = np.unique(np.concatenate([zeros, times[first] - interval]))
-        zeros = zeros[zeros >= 0]
+        first = np.insert(~follows[:-1], 0, True)
+        zeros = np.unique(np.concatenate([zeros, interval.before(times[first])]))
     order = np.argsort(np.concatenate([times, zeros]), kind="stable")
     return np.concatenate([times, zeros])[order], np.concatenate([values, np.zeros(len(zeros))])[order]
 

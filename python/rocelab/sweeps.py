@@ -16,8 +16,8 @@ from .errors import InputError, RunError
 class Sweep:
     """A sweep that was carried out.
 
-    `folder` has `runs.parquet`, `flows.parquet` and `points.csv` (docs/sweep.md). `failed` says why points have no
-    results, by their numbers.
+    `folder` has `runs.parquet`, `flows.parquet`, `points.csv`, and with applications `operations.parquet`
+    (docs/sweep.md). `failed` says why points have no results, by their numbers.
     """
 
     folder: Path
@@ -34,6 +34,14 @@ class Sweep:
     def flows(self) -> Any:
         """`flows.parquet` as a data frame of polars: a row for each flow of each point."""
         return _frame(self.folder / "flows.parquet")
+
+    @property
+    def operations(self) -> Any:
+        """`operations.parquet` as a data frame of polars: a row for each operation of the applications of each point.
+
+        Raises `FileNotFoundError` if no point has applications.
+        """
+        return _frame(self.folder / "operations.parquet")
 
     def results(self, point: int) -> Any:
         """The results of a point."""

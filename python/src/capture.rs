@@ -1,12 +1,12 @@
 //! Captures, decoded to a table and verified.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{BooleanBuilder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray};
 use pyo3::prelude::*;
-use rocelab_capture::{CaptureReader, LinkLayer, ReadError, Survey, Verified, Verifier};
+use rocelab_capture::{CaptureFile, CaptureRead, ReadingEnded, Verified, Verifier};
 use serde::Serialize;
 
 use crate::error::of_input;
@@ -111,10 +111,11 @@ const fn described(name: &'static str, unit: &'static str, meaning: &'static str
 pub(crate) fn decode_capture(py: Python<'_>, path: PathBuf) -> PyResult<Table> {
     py.detach(|| {
         let mut frames = Frames::default();
-        read(Verifier::new(), &path, |verified| {
+        let read = CaptureFile::at(&path).read(|verified| {
             frames.add(verified);
             Ok(())
-        })?;
+        });
+        to_the_end(read.map_err(raised)?)?;
         frames.finish()
     })
 }
@@ -127,12 +128,12 @@ pub(crate) fn verify_capture(
 ) -> PyResult<(Bound<'_, PyAny>, Vec<String>)> {
     let (verifier, faults) = py.detach(|| {
         let mut faults = Vec::new();
-        let verifier = read(Verifier::with(survey(&path)?), &path, |verified| {
+        let read = CaptureFile::at(&path).verify(|verified| {
             let number = verified.number;
             faults.extend(verified.faults.iter().map(|fault| format!("frame {number}: {fault}")));
             Ok(())
-        })?;
-        Ok::<_, PyErr>((verifier, faults))
+        });
+        Ok::<_, PyErr>((to_the_end(read.map_err(raised)?)?, faults))
     })?;
     Ok((to_object(py, &verifier.summary())?, faults))
 }
@@ -141,48 +142,18 @@ fn to_object<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py
     json::to_python(py, value)
 }
 
-/// The common addresses of each interface, as far as the file can be read.
-fn survey(path: &Path) -> PyResult<Survey> {
-    let mut survey = Survey::default();
-    let mut reader = open(path)?;
-    while let Some(Ok(frame)) = reader.next_frame()
-        && LinkLayer::of_type(frame.link_type).is_some()
-    {
-        survey.note(&frame);
+/// The error as an exception.
+fn raised(ended: ReadingEnded<PyErr>) -> PyErr {
+    match ended {
+        ReadingEnded::Unreadable(error) => of_input(error.to_string()),
+        ReadingEnded::BySink(error) => error,
     }
-    Ok(survey)
 }
 
-/// Passes every frame to `sink`.
-fn read(
-    mut verifier: Verifier,
-    path: &Path,
-    mut sink: impl FnMut(&Verified<'_>) -> PyResult<()>,
-) -> PyResult<Verifier> {
-    let mut reader = open(path)?;
-    while let Some(frame) = reader.next_frame() {
-        let frame = frame.map_err(|error| of_input(format!("{}: {error}", path.display())))?;
-        if LinkLayer::of_type(frame.link_type).is_none() {
-            return Err(of_input(format!(
-                "{}: frame {} is of link type {}, which is not read here; capture on an Ethernet interface (1), or \
-                 InfiniBand (247)",
-                path.display(),
-                frame.number,
-                frame.link_type
-            )));
-        }
-        sink(&verifier.verify(&frame))?;
+/// What was read, if it was everything.
+fn to_the_end(read: CaptureRead) -> PyResult<Verifier> {
+    match read.error {
+        None => Ok(read.verifier),
+        Some(error) => Err(of_input(error.to_string())),
     }
-    Ok(verifier)
-}
-
-fn open(path: &Path) -> PyResult<CaptureReader> {
-    CaptureReader::open(path).map_err(|error| refused(path, &error))
-}
-
-/// The error with its cause, such as that there is no such file.
-fn refused(path: &Path, error: &ReadError) -> PyErr {
-    let cause = std::error::Error::source(error);
-    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-    of_input(format!("{}: {error}{cause}; name a pcap or pcapng file", path.display()))
 }

@@ -138,3 +138,33 @@ def test_a_sweeps_flows_can_be_drawn(tmp_path):
     ax = figures.slowdown_by_size({"x": [part for _, part in frame.group_by("seed")]}, percentiles=[50])
     assert ax.get_xscale() == "log"
     assert isinstance(rocelab.__version__, str)
+
+
+def test_intervals_that_double_leave_no_gaps():
+    interval = figures._Interval(10, 3)
+    times = [0]
+    for _ in range(9):
+        times.append(int(interval.after(numpy.array([times[-1]]))[0]))
+    assert times == [0, 10, 20, 30, 50, 70, 90, 130, 170, 210]
+    before = interval.before(numpy.array(times[1:] + [211]))
+    assert before.tolist() == [*times[:-1], 210]
+    # 50 is missing, and 130 with all behind it.
+    known = numpy.array([10, 20, 30, 70, 90])
+    at, values = figures._with_zeros(known, numpy.ones(5), interval, of_interval=False)
+    assert dict(zip(at.tolist(), values.tolist(), strict=True)) == {10: 1, 20: 1, 30: 1, 50: 0, 70: 1, 90: 1, 130: 0}
+
+
+def test_default_samples_have_the_interval_of_the_run():
+    star = {"hosts": 3, "link": {"rate": "100Gbps", "cable": "3m"}}
+    work = {"incast": {"senders": 2, "bytes": "200KB"}}
+    results = rocelab.Scenario(topology={"single-switch": star}, workload=work).run()
+    known = results.summary["sample_intervals"]["utilisation"]
+    samples = polars.DataFrame(results.utilisation)
+    interval = figures._interval(results, "utilisation", samples, None)
+    assert (interval.first, interval.phase) == (known["first_ps"], known["first_ps"] * known["double_after"])
+    figures.series(results, "utilisation", "rate_bps", gaps_are_zero=True)
+
+
+def test_flows_outside_the_measuring_window_are_left_out():
+    table = flows([1, 1, 1], [1.0, 2.0, 9.0]).with_columns(measured=polars.Series([1, 1, 0]))
+    assert list(figures.cdf(table, "slowdown").get_lines()[0].get_xdata()) == [1, 1, 2]

@@ -46,6 +46,36 @@ def test_tables_are_those_of_the_program(plan, program, tmp_path):
     assert swept.results(11).summary["seed"] == 2
 
 
+STORAGE = """
+[topology.single-switch]
+hosts = 2
+link = { rate = "100Gbps", cable = "3m" }
+
+[workload.storage]
+name = "disk"
+clients = ["host-0"]
+servers = ["host-1"]
+block = "4KiB"
+read_fraction = 0.5
+queue_depth = 1
+access_time = "5us"
+until = "200us"
+
+[sweep.grid]
+"workload.storage.queue_depth" = [1, 4]
+"""
+
+
+def test_operations_have_a_table(tmp_path):
+    file = tmp_path / "storage.toml"
+    file.write_text(STORAGE)
+    swept = rocelab.sweep(file, out=tmp_path / "out")
+    operations = swept.operations
+    assert set(operations["workload.storage.queue_depth"]) == {1, 4}
+    assert operations.height == swept.runs["operations_completed"].sum()
+    assert operations["latency_ps"].max() == swept.runs["operation_latency_max_ps"].max()
+
+
 def test_workers_of_dask_give_the_same_tables(plan, tmp_path):
     distributed = pytest.importorskip("dask.distributed")
     rocelab.sweep(plan, out=tmp_path / "here", threads=1)

@@ -11,7 +11,6 @@ const HOUSES: [&str; 1] = ["rocelab_sim"];
 /// The room of a file.
 pub(crate) fn room(source: &Source) -> String {
     let package = source.module[0].trim_start_matches("rocelab_");
-    let package = if package == "rocelab" { "cli" } else { package };
     match source.module.get(1) {
         Some(module) if HOUSES.contains(&source.module[0].as_str()) => {
             format!("{package}::{module}")

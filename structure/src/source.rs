@@ -35,8 +35,7 @@ pub(crate) fn read(crates: &Path) -> Result<Vec<Source>, Failure> {
     let mut sources = Vec::new();
     for folder in folders(crates)? {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().replace('-', "_");
-        let package = if name == "cli" { "rocelab".to_owned() } else { format!("rocelab_{name}") };
-        read_folder(&folder.join("src"), &[package], root, &mut sources)?;
+        read_folder(&folder.join("src"), &[format!("rocelab_{name}")], root, &mut sources)?;
     }
     let tests: BTreeSet<Vec<String>> =
         sources.iter().flat_map(|(_, tests)| tests.iter().cloned()).collect();

@@ -186,7 +186,7 @@ fn check_trailing(
     observations: &mut Vec<Observation>,
 ) {
     let count = frame.padding.len();
-    if count > 0 && dissection.captured_len > 64 {
+    if count > 0 && dissection.frame_len > 64 {
         observations.push(Observation::TrailingBytes { count });
     }
 }

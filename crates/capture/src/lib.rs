@@ -5,7 +5,8 @@
 //! orders and with any of the formats' time resolutions down to nanoseconds.
 //!
 //! [`Verifier`] checks the frames of a capture one by one ([`Fault`], [`Observation`]), follows its
-//! [flows](FlowTable) and counts. [`Recipe`] makes the frames that a text describes. What both find
+//! [flows](FlowTable) and counts; [`CaptureFile`] passes it those of a file. A [`Dissector`] looks into tunnels too, [`Tree`] and
+//! [`HexDump`] show a frame, [`Filter`] chooses frames, and [`IcrcCorrection`] gives frames the ICRC that is right. [`Recipe`] makes the frames that a text describes. What both find
 //! and make is the library's; `rocelab pcap` prints it, and its `--json` is what
 //! [`Verified`], [`Decoded`] and [`Connection`] serialize to.
 //!
@@ -50,8 +51,12 @@
 mod dissection;
 mod error;
 mod fault;
+mod file;
+mod filter;
 mod flow;
 mod format;
+mod hex_dump;
+mod icrc_correction;
 mod icrc_explained;
 mod integrity;
 mod interface;
@@ -60,16 +65,23 @@ mod observation;
 mod reader;
 mod record;
 mod round_trip;
+mod suggestion;
+mod tree;
 mod verifier;
 mod writer;
 
 pub use dissection::{
-    Address, Checksum, Contents, Dissection, Dissector, LinkLayer, OpcodeName, Packet, Protocol,
+    Address, Checksum, Contents, Dissection, Dissector, ErspanII, ErspanIII, Gre, LinkLayer,
+    LinuxCooked, OpcodeName, OuterHeader, OuterLayer, Packet, Protocol, Vxlan,
 };
 pub use error::ReadError;
 pub use fault::{Fault, PayloadRule};
+pub use file::{CaptureError, CaptureFile, CaptureRead, ReadingEnded};
+pub use filter::{Filter, OpcodeWanted, TimeWanted};
 pub use flow::{Connection, Flow, FlowCounters, FlowKey, FlowTable, MAX_FLOWS};
 pub use format::Format;
+pub use hex_dump::HexDump;
+pub use icrc_correction::IcrcCorrection;
 pub use icrc_explained::IcrcExplained;
 pub use interface::{CapturedInterface, Direction, Interface};
 pub use make::{Recipe, RecipeError};
@@ -77,5 +89,6 @@ pub use observation::Observation;
 pub use reader::{CaptureReader, CapturedFrame};
 pub use record::Decoded;
 pub use round_trip::RoundTrips;
+pub use tree::Tree;
 pub use verifier::{OpcodeCount, Survey, Totals, Verified, Verifier};
 pub use writer::CaptureWriter;

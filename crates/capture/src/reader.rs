@@ -31,6 +31,17 @@ const PCAP_MAGIC: [[u8; 4]; 4] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
+/// Length of a classic file's header, in bytes.
+const PCAP_HEADER_LEN: u64 = 24;
+/// Length of the header of each record in a classic file, in bytes.
+const PCAP_RECORD_HEADER_LEN: u64 = 16;
+/// Length of the type and length that each block of a pcapng file begins with, in bytes.
+const PCAPNG_BLOCK_HEADER_LEN: u64 = 8;
+/// Length of what comes before the frame in the body of a packet block, enhanced or not, in bytes.
+const PACKET_HEADER_LEN: u64 = 20;
+/// The same of a simple packet block.
+const SIMPLE_PACKET_HEADER_LEN: u64 = 4;
+
 /// Streams frames from a capture file of either format.
 ///
 /// Memory does not grow with the file: it is one buffer of 1 MiB, and one frame.
@@ -44,6 +55,8 @@ pub struct CaptureReader<R: Read = File> {
     /// The frame that was returned last.
     bytes: Vec<u8>,
     frames: u64,
+    /// Where the next record of a classic file begins.
+    position: u64,
     ended: bool,
 }
 
@@ -79,6 +92,8 @@ pub struct CapturedFrame<'a> {
     pub fcs_length: u8,
     /// Link type, as in tcpdump.org's registry: 1 is Ethernet, 247 InfiniBand.
     pub link_type: u16,
+    /// Where its bytes begin in the file.
+    pub position: u64,
 }
 
 impl CapturedFrame<'_> {
@@ -132,6 +147,7 @@ impl<R: Read> CaptureReader<R> {
             interfaces_before: 0,
             bytes: Vec::new(),
             frames: 0,
+            position: PCAP_HEADER_LEN,
             ended: false,
         })
     }
@@ -160,7 +176,9 @@ impl<R: Read> CaptureReader<R> {
                 let before = &mut self.interfaces_before;
                 next_in_pcapng(reader, &mut self.interfaces, before, &mut self.bytes, self.frames)
             }
-            Input::Pcap(reader) => next_in_pcap(reader, &mut self.bytes, self.frames),
+            Input::Pcap(reader) => {
+                next_in_pcap(reader, &mut self.position, &mut self.bytes, self.frames)
+            }
         };
         match read {
             Ok(Some(head)) => {
@@ -190,6 +208,8 @@ struct Head {
     direction: Option<Direction>,
     /// The frame's own FCS length, which overrides the interface's.
     fcs_length: Option<u8>,
+    /// Where its bytes begin: in the file, or while its block is read, in the body of that.
+    position: u64,
 }
 
 impl Head {
@@ -213,6 +233,7 @@ impl Head {
                 .or(interface.map(|interface| interface.fcs_length))
                 .unwrap_or_default(),
             link_type: interface.map_or(0, |interface| interface.link_type),
+            position: self.position,
         }
     }
 }
@@ -230,6 +251,7 @@ fn classic_interface<R: Read>(reader: &PcapReader<R>) -> CapturedInterface {
 
 fn next_in_pcap<R: Read>(
     reader: &mut PcapReader<R>,
+    position: &mut u64,
     bytes: &mut Vec<u8>,
     frames: u64,
 ) -> Result<Option<Head>, ReadError> {
@@ -244,7 +266,10 @@ fn next_in_pcap<R: Read>(
     bytes.clear();
     bytes.extend_from_slice(&packet.data);
     let fraction = Duration::from_nanos(u64::from(packet.ts_frac) * ns_per_tick);
+    let begin = *position + PCAP_RECORD_HEADER_LEN;
+    *position = begin + bytes.len() as u64;
     Ok(Some(Head {
+        position: begin,
         time: Duration::from_secs(packet.ts_sec.into()) + fraction,
         original_length: packet.orig_len,
         ..Head::default()
@@ -258,9 +283,11 @@ fn next_in_pcapng<R: Read>(
     bytes: &mut Vec<u8>,
     frames: u64,
 ) -> Result<Option<Head>, ReadError> {
-    while let Some(next) = reader.next_block() {
+    loop {
+        let begin = reader.bytes_parsed() + PCAPNG_BLOCK_HEADER_LEN;
+        let Some(next) = reader.next_block() else { return Ok(None) };
         let (block, _) = next.map_err(|error| ReadError::from_pcapng(error, frames))?;
-        let (head, data) = match block {
+        let (mut head, data) = match block {
             Block::SectionHeader(_) => {
                 *interfaces_before += interfaces.len();
                 interfaces.clear();
@@ -272,24 +299,30 @@ fn next_in_pcapng<R: Read>(
             }
             Block::EnhancedPacket(block) => (enhanced_head(&block), block.data),
             Block::SimplePacket(block) => {
-                (Head { original_length: block.original_len, ..Head::default() }, block.data)
+                let head = Head {
+                    original_length: block.original_len,
+                    position: SIMPLE_PACKET_HEADER_LEN,
+                    ..Head::default()
+                };
+                (head, block.data)
             }
             Block::Packet(block) => {
                 let head = Head {
                     interface: block.interface_id.into(),
                     time: block.timestamp,
                     original_length: block.original_len,
+                    position: PACKET_HEADER_LEN,
                     ..Head::default()
                 };
                 (head, block.data)
             }
             _ => continue,
         };
+        head.position += begin;
         bytes.clear();
         bytes.extend_from_slice(&data);
         return Ok(Some(head));
     }
-    Ok(None)
 }
 
 fn enhanced_head(block: &EnhancedPacketBlock<'_>) -> Head {
@@ -311,6 +344,7 @@ fn enhanced_head(block: &EnhancedPacketBlock<'_>) -> Head {
         original_length: block.original_len,
         direction,
         fcs_length,
+        position: PACKET_HEADER_LEN,
     }
 }
 

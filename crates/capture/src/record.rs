@@ -8,7 +8,7 @@ use rocelab_wire::{Frame, InfiniBandPacket, NakCode};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
-use crate::dissection::{Contents, OpcodeName, Protocol};
+use crate::dissection::{Contents, Dissection, OpcodeName, OuterLayer, Protocol};
 use crate::flow::{Connection, Flow};
 use crate::verifier::{Verified, Verifier};
 
@@ -69,7 +69,9 @@ impl Serialize for Decoded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let dissection = &self.0.dissection;
         let headers = match &dissection.contents {
-            Contents::Ethernet(frame) if dissection.cut => cut(frame),
+            Contents::Ethernet(frame) if dissection.cut || dissection.without_ethernet => {
+                partly(frame, dissection)
+            }
             Contents::Ethernet(frame) => Headers::Ethernet(frame),
             Contents::InfiniBand(packet) => Headers::InfiniBand(packet),
             Contents::Opaque => Headers::Opaque(Opaque {
@@ -85,6 +87,7 @@ impl Serialize for Decoded<'_> {
             interface: self.0.interface,
             captured_len: dissection.captured_len,
             cut: dissection.cut,
+            outer: dissection.outer,
             headers,
             mad: dissection.packet().and_then(|packet| packet.mad()),
         }
@@ -99,6 +102,8 @@ struct DecodedRecord<'a> {
     interface: Option<&'a str>,
     captured_len: usize,
     cut: bool,
+    #[serde(skip_serializing_if = "<[OuterLayer]>::is_empty")]
+    outer: &'a [OuterLayer],
     #[serde(flatten)]
     headers: Headers<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +115,7 @@ struct DecodedRecord<'a> {
 enum Headers<'a> {
     Ethernet(&'a Frame<'a>),
     InfiniBand(&'a InfiniBandPacket<'a>),
-    Cut(serde_json::Value),
+    Partly(serde_json::Value),
     Opaque(Opaque),
 }
 
@@ -123,15 +128,23 @@ struct Opaque {
     error: Option<Text<rocelab_wire::ParseError>>,
 }
 
-/// The end of the frame was replaced by zeros, so there are no checksums to check.
-fn cut<'a>(frame: &Frame<'_>) -> Headers<'a> {
+/// Without what was not captured. If the end of the frame was replaced by zeros, there are no checksums to check; if the
+/// packet has no Ethernet header, the frame's one was made.
+fn partly<'a>(frame: &Frame<'_>, dissection: &Dissection<'_>) -> Headers<'a> {
     let mut object = serde_json::to_value(frame).unwrap_or_default();
-    for checksum in ["icrc", "fcs"] {
-        if let Some(verdict) = object.get_mut(checksum) {
-            *verdict = "absent".into();
+    if dissection.cut {
+        for checksum in ["icrc", "fcs"] {
+            if let Some(verdict) = object.get_mut(checksum) {
+                *verdict = "absent".into();
+            }
         }
     }
-    Headers::Cut(object)
+    if dissection.without_ethernet
+        && let Some(object) = object.as_object_mut()
+    {
+        object.remove("ethernet");
+    }
+    Headers::Partly(object)
 }
 
 /// One object for both directions.

@@ -102,6 +102,8 @@ pub struct Verified<'a> {
     pub time: Duration,
     /// Name of the interface, if the file has one.
     pub interface: Option<&'a str>,
+    /// What was captured.
+    pub bytes: &'a [u8],
     /// The parsed frame.
     pub dissection: Dissection<'a>,
     /// Its faults.
@@ -201,6 +203,7 @@ impl Verifier {
             number: captured.number,
             time: captured.time,
             interface: captured.described.and_then(|interface| interface.name.as_deref()),
+            bytes: captured.bytes,
             dissection,
             faults: &self.faults,
             observations: &self.observations,

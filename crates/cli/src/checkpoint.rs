@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rocelab_results::{
-    Checkpoint, CheckpointSettings, Checkpoints, InputFile, Overwrite, Results, ResultsDir,
-    ResultsError, RunInfo, SCENARIO_TOML,
+    BranchRecord, Checkpoint, CheckpointSettings, Checkpoints, InputFile, Overwrite, Results,
+    ResultsDir, ResultsError, RunInfo, SCENARIO_TOML,
 };
 use rocelab_sim::{Outcome, Plan, Planning, RunError, Scenario, store_scenario};
 use rocelab_units::{Duration, SimTime};
@@ -346,7 +346,7 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     let ended = context.run(plan, &directory, |plan, directory, execution, observe| {
         rocelab_sim::branch(plan, directory, execution, from.clone(), observe)
     });
-    let (outcome, info, has_stop) = ended.map_err(|failure| match failure {
+    let (mut outcome, info, has_stop) = ended.map_err(|failure| match failure {
         Failure::Run(error @ RunError::Checkpoint { .. }) => Failure::Input(format!(
             "{}: {error}: it adds, removes or changes something of which the run has state; \
              docs/checkpoints.md says what may differ",
@@ -354,8 +354,17 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
         )),
         other => other,
     })?;
+    outcome.summary.branch = Some(origin(arguments, &checkpoints, from.time));
     Checkpoints::clear_way(&arguments.out, overwrite)?;
     context.finish(directory, &outcome, &info, has_stop)
+}
+
+/// What the results are a branch of. The place of the other results is left out: it may change.
+fn origin(arguments: &BranchArguments, checkpoints: &Checkpoints, time: SimTime) -> BranchRecord {
+    let path = checkpoints.results_path();
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let set = arguments.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    BranchRecord { of: name.to_string_lossy().into_owned(), at_ps: time.ps(), set }
 }
 
 /// The time of the requested checkpoint.

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use rocelab_capture::CaptureError;
 use rocelab_results::ResultsError;
 use rocelab_sim::explain::ExplainError;
 use rocelab_sim::ranks::Blame;
@@ -94,6 +95,12 @@ impl fmt::Display for Failure {
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
         Self::Scenario(error)
+    }
+}
+
+impl From<CaptureError> for Failure {
+    fn from(error: CaptureError) -> Self {
+        Self::Input(error.to_string())
     }
 }
 

@@ -24,6 +24,11 @@ impl Interrupt {
         interrupt
     }
 
+    /// The flag that Ctrl-C sets.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// Whether Ctrl-C has been pressed.
     pub(crate) fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -17,13 +17,17 @@ mod answer;
 mod check;
 mod checkpoint;
 mod compare;
+mod completions;
 mod convert;
+mod examples;
 mod exit;
 mod explain;
 mod failure;
 mod headroom;
 mod inputs;
 mod interrupt;
+mod man;
+mod new;
 mod new_file;
 mod ns3_rdma;
 mod pcap;
@@ -33,13 +37,15 @@ mod report;
 mod resources;
 mod run;
 mod schema;
+mod serve;
 mod sweep;
+mod sweep_findings;
 mod topo;
 mod verdict;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -49,7 +55,7 @@ use crate::failure::Failure;
 /// Exit codes: 0 done; 1 done, and something was found; 2 bad input, nothing written; 3 a defect
 /// of the program; 4 the machine failed; 130 interrupted, results marked incomplete.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(name = "rocelab", version, arg_required_else_help = true, after_help = examples::PROGRAM)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -57,34 +63,56 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Write a scenario with comments, to begin with.
+    #[command(after_help = examples::NEW)]
+    New(new::NewArguments),
     /// Run a scenario and write a results directory.
+    #[command(after_help = examples::RUN)]
     Run(run::RunArguments),
     /// Run a scenario with many values, on all cores.
+    #[command(after_help = examples::SWEEP)]
     Sweep(sweep::SweepArguments),
     /// Go on with a run that was broken off, from its last checkpoint.
+    #[command(after_help = examples::RESUME)]
     Resume(checkpoint::ResumeArguments),
     /// Go on from a checkpoint with other settings: what if?
+    #[command(after_help = examples::BRANCH)]
     Branch(checkpoint::BranchArguments),
     /// Validate a scenario without running it, and prove what can be proved of it.
+    #[command(after_help = examples::CHECK)]
     Check(check::CheckArguments),
     /// Draw a run as one HTML file.
+    #[command(after_help = examples::REPORT)]
     Report(report::ReportArguments),
     /// Put runs side by side.
+    #[command(after_help = examples::COMPARE)]
     Compare(compare::CompareArguments),
+    /// Show a folder of results in a browser on this machine, until Ctrl-C.
+    Serve(serve::ServeArguments),
     /// Tell where a flow's time went.
+    #[command(after_help = examples::EXPLAIN)]
     Explain(explain::ExplainArguments),
     /// Calculate the headroom of lossless classes.
+    #[command(after_help = examples::HEADROOM)]
     Headroom(headroom::HeadroomArguments),
     /// Make a scenario of a configuration of HPCC's ns-3 simulator.
+    #[command(after_help = examples::CONVERT)]
     Convert(convert::ConvertArguments),
     /// Look at a scenario's topology.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::TOPO)]
     Topo(topo::TopoCommand),
-    /// Decode, verify, count or make packet captures.
-    #[command(subcommand)]
+    /// Decode, verify, count, mend or make packet captures.
+    #[command(subcommand, after_help = examples::PCAP)]
     Pcap(pcap::PcapCommand),
     /// Print the JSON Schema of scenario files.
+    #[command(after_help = examples::SCHEMA)]
     Schema,
+    /// Print a script by which a shell completes commands and options.
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(completions::CompletionsArguments),
+    /// Write manual pages.
+    #[command(after_help = examples::MAN)]
+    Man(man::ManArguments),
 }
 
 /// The program `rocelab`: does what its arguments say.
@@ -104,6 +132,7 @@ pub fn main() -> ExitCode {
 
 fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
+        Command::New(arguments) => new::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
         Command::Sweep(arguments) => sweep::execute(&arguments),
         Command::Resume(arguments) => checkpoint::resume(&arguments),
@@ -111,11 +140,14 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Serve(arguments) => serve::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Headroom(arguments) => headroom::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),
         Command::Topo(command) => topo::execute(&command),
         Command::Pcap(command) => pcap::execute(&command),
         Command::Schema => schema::execute(),
+        Command::Completions(arguments) => completions::execute(&arguments, Arguments::command()),
+        Command::Man(arguments) => man::execute(&arguments, Arguments::command()),
     }
 }

@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rocelab_results::{ResultsDir, RunProgress};
 use rocelab_sim::Progress;
+use rocelab_units::SimTime;
 
 /// Shows the progress of a run; shows nothing if standard error is not a terminal.
 #[derive(Debug)]
@@ -30,6 +32,38 @@ impl Stopwatch {
     /// Time since the start.
     pub(crate) fn elapsed(&self) -> Duration {
         self.0.elapsed()
+    }
+}
+
+/// Tells others how far a run is, at most once a second: `rocelab serve` shows it.
+#[derive(Debug)]
+pub(crate) struct Told<'d> {
+    directory: &'d ResultsDir,
+    last: Stopwatch,
+}
+
+impl<'d> Told<'d> {
+    /// Tells it in the folder in which the results grow, first in a second.
+    pub(crate) fn new(directory: &'d ResultsDir) -> Self {
+        Self { directory, last: Stopwatch::start() }
+    }
+
+    /// Tells `progress`, unless it did within the last second.
+    pub(crate) fn tell(&mut self, progress: &Progress) {
+        if self.last.elapsed() < Duration::from_secs(1) {
+            return;
+        }
+        self.last = Stopwatch::start();
+        let told = RunProgress {
+            simulated_ps: progress.now.ps(),
+            stop_ps: progress.stop.map(SimTime::ps),
+            flows_ended: progress.flows_ended.into(),
+            flows: progress.flows as u64,
+            operations_ended: progress.operations_ended,
+            share: progress.fraction(),
+        };
+        // A run does not end because others cannot be told of it.
+        let _ = self.directory.tell_progress(&told);
     }
 }
 

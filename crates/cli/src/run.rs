@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo};
+use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, results_name};
 use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
 use rocelab_sim::{
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::inputs::{COPY_OR_OUT, Inputs};
 use crate::interrupt::Interrupt;
 use crate::ns3_rdma;
-use crate::progress::{Bar, Stages, Stopwatch};
+use crate::progress::{Bar, Stages, Stopwatch, Told};
 use crate::resources;
 use crate::verdict;
 
@@ -33,7 +33,7 @@ pub(crate) struct RunArguments {
     #[arg(value_name = "FILE_OR_FOLDER")]
     path: PathBuf,
     /// Where results go; with a folder, one directory a scenario below it.
-    /// [default: results/SCENARIO-SEED]
+    /// [default: results/SCENARIO-SEED, and the settings of --set behind it]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -108,7 +108,9 @@ impl RunArguments {
         match &self.out {
             Some(out) if self.path.is_dir() => out.join(name),
             Some(out) => out.clone(),
-            None => PathBuf::from("results").join(format!("{name}-{seed}")),
+            None => {
+                PathBuf::from("results").join(results_name(name, seed, self.scenario.overrides()))
+            }
         }
     }
 
@@ -413,8 +415,10 @@ impl RunContext<'_> {
         let has_stop = plan.stop.is_some();
         let bar = Bar::new(self.quiet);
         let execution = self.execution.execution(&plan);
+        let mut told = Told::new(directory);
         let outcome = run(Arc::new(plan), directory, execution, &mut |progress| {
             bar.show(progress);
+            told.tell(progress);
             if self.interrupt.requested() {
                 ControlFlow::Break(())
             } else {

@@ -17,6 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::progress::{Stopwatch, bar};
 use crate::resources;
 use crate::run::{key_and_value, shown};
+use crate::sweep_findings;
 
 /// Arguments of `rocelab sweep`.
 #[derive(Debug, Args)]
@@ -264,7 +265,8 @@ fn put_together(
         stderr_line!("interrupted: {} to go; the same command goes on", counted(open));
         return Ok(Exit::Interrupted);
     }
-    combine(points, &done)?;
+    let has_operations = combine(points, &done)?;
+    exit = exit.and(sweep_findings::print(points, &done));
     if open > 0 {
         let some = without.iter().take(10).map(usize::to_string).collect::<Vec<_>>().join(", ");
         let more = if open > 10 { ", ..." } else { "" };
@@ -279,7 +281,14 @@ fn put_together(
         let folder = shown(points.folder()).display();
         let tables = match done.len() {
             0 => "no tables are made".to_owned(),
-            _ => format!("{folder}/runs.parquet, {folder}/flows.parquet"),
+            _ => format!(
+                "{folder}/runs.parquet, {folder}/flows.parquet{}",
+                if has_operations {
+                    format!(", {folder}/operations.parquet")
+                } else {
+                    String::new()
+                }
+            ),
         };
         let done = done.len();
         answer::print(&format!(

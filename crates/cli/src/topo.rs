@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use crate::answer;
+use crate::examples;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::inputs::Inputs;
@@ -16,8 +17,10 @@ use crate::run::ScenarioArguments;
 #[derive(Debug, Subcommand)]
 pub(crate) enum TopoCommand {
     /// Print the topology, and draw it.
+    #[command(after_help = examples::TOPO_SHOW)]
     Show(ShowArguments),
     /// Print the addresses and the GID table of each host.
+    #[command(after_help = examples::TOPO_GIDS)]
     Gids(GidsArguments),
 }
 

@@ -18,7 +18,8 @@ pub(crate) fn of(outcome: &Outcome, has_stop: bool, of: &str) -> Exit {
         print_passed_deadlocks(outcome, of),
         print_frozen(summary, of),
         print_failures(summary, of),
-        summary.flows.unfinished > 0 && !has_stop,
+        summary.all_flows().unfinished > 0 && !has_stop,
+        print_unmeasured(summary, of),
     ];
     let exit = if found.contains(&true) { Exit::Found } else { Exit::Done };
     if outcome.ending == Ending::Interrupted { exit.and(Exit::Interrupted) } else { exit }
@@ -95,10 +96,21 @@ fn print_idle_queue_pairs(summary: &Summary, of: &str) {
     }
 }
 
+/// A measuring window that the run did not reach.
+fn print_unmeasured(summary: &Summary, of: &str) -> bool {
+    let is_empty = summary.measured.is_some_and(|window| window.from_ps == window.to_ps);
+    if is_empty {
+        stderr_line!(
+            "warning: {of}nothing was measured: the run was over before the window of [measure] began"
+        );
+    }
+    is_empty
+}
+
 /// Failed flows and operations, and violated guarantees.
 fn print_failures(summary: &Summary, of: &str) -> bool {
-    let flows = summary.flows;
-    let operations: u64 = summary.operations.iter().map(|app| app.failed).sum();
+    let flows = summary.all_flows();
+    let operations = summary.failed_operations();
     let broken = summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
     if flows.failed > 0 {
         let (failed, total) = (flows.failed, flows.total);
@@ -128,14 +140,14 @@ fn print_failures(summary: &Summary, of: &str) -> bool {
 
 /// What a run left unfinished.
 fn unfinished(summary: &Summary) -> String {
-    let flows =
-        format!("{} of {} flows are unfinished", summary.flows.unfinished, summary.flows.total);
+    let all = summary.all_flows();
+    let flows = format!("{} of {} flows are unfinished", all.unfinished, all.total);
     let (open, total) = summary
         .operations
         .iter()
         .fold((0, 0), |(open, total), app| (open + app.unfinished, total + app.total));
     let operations = format!("{open} of {total} operations are unfinished");
-    match (summary.flows.total, summary.operations.is_empty()) {
+    match (all.total, summary.operations.is_empty()) {
         (_, true) => flows,
         (0, false) => operations,
         _ => format!("{flows}, {operations}"),

@@ -11,6 +11,7 @@ pub(crate) fn headline(bps: Option<u64>, goodput: Option<&Goodput>) -> String {
         Some(GoodputRule::BetweenStarts) => format!("{} between starts", rate(bps)),
         Some(GoodputRule::Until95Percent) => format!("{} until 95 % arrived", rate(bps)),
         Some(GoodputRule::WholeRun) => format!("{} over the whole run", rate(bps)),
+        Some(GoodputRule::MeasuredWindow) => format!("{} in the measured window", rate(bps)),
         // An older build, which counted completed flows only.
         None if bps == 0 => "none: no flow completed".to_owned(),
         None => format!("{} from first start to last end", rate(bps)),
@@ -30,12 +31,13 @@ pub(crate) fn lines(bps: Option<u64>, goodput: Option<&Goodput>) -> Vec<(&'stati
         GoodputRule::WholeRun => {
             format!("{}, whole run, since much never arrived", rate(goodput.bps()))
         }
+        GoodputRule::MeasuredWindow => format!("{}, in the measured window", rate(goodput.bps())),
     };
     text += &format!(": {}", time(goodput.duration_ps));
     let tail = goodput.tail.map(|tail| {
         let (bytes, lasted) = (memory(tail.bytes), time(tail.duration_ps));
         match goodput.rule {
-            GoodputRule::Until95Percent | GoodputRule::WholeRun => {
+            GoodputRule::Until95Percent | GoodputRule::WholeRun | GoodputRule::MeasuredWindow => {
                 ("Goodput tail", format!("the last 5 %: {bytes} in {lasted}"))
             }
             GoodputRule::BetweenStarts => {

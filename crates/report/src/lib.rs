@@ -18,17 +18,20 @@ mod html;
 mod idle_queue_pairs;
 mod numbers;
 mod percentiles;
+mod run_facts;
 mod summary_table;
 mod topology_svg;
 mod topology_table;
 
-pub use comparison::{Comparison, Figure, Setting};
+pub use comparison::{Band, Comparison, Figure, Group, Setting};
 pub use frozen::frozen_text;
 pub use headroom_use::{HeadroomUse, PortHeadroom};
 pub use html::{
     ScenarioSetting, SettingDefault, compare_html, is_page, report_html, report_html_with,
 };
 pub use idle_queue_pairs::idle_queue_pair_texts;
+pub use numbers::time as time_text;
+pub use run_facts::{RUN_FACTS, run_facts};
 pub use summary_table::summary_table;
 pub use topology_svg::topology_svg;
 pub use topology_table::topology_table;

@@ -51,14 +51,27 @@ pub(crate) fn in_unit(value: u64, unit: Unit) -> String {
     format!("{ratio:.2}")
 }
 
-/// `1.50 us`.
-pub(crate) fn time(ps: u64) -> String {
+/// A time in its largest unit: `1.50 us`.
+pub fn time(ps: u64) -> String {
     with_unit(ps, &TIME)
 }
 
 /// `93.10 Gbit/s`.
 pub(crate) fn rate(bps: u64) -> String {
     with_unit(bps, &RATE)
+}
+
+/// The unit of a column whose greatest value is `largest`, for values in `unit`: `ps`, `bit/s`,
+/// `byte`, `millionths`, `1/s`, or a count.
+pub(crate) fn scale_of(unit: &str, largest: u64) -> Unit {
+    match unit {
+        "ps" => largest_within(&TIME, largest),
+        "bit/s" => largest_within(&RATE, largest),
+        "byte" => largest_within(&MEMORY, largest),
+        "millionths" => Unit { name: "", scale: Millionths::ONE.0 },
+        "1/s" => Unit { name: "1/s", scale: 1 },
+        _ => Unit { name: "", scale: 1 },
+    }
 }
 
 /// `45.12 MB`.

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rocelab_results::{
-    Distribution, FrozenRecord, IntegrityViolation, MessageCounts, RunInfo, Summary,
+    BranchRecord, FrozenRecord, IntegrityViolation, MessageCounts, OperationCounts, RunInfo,
+    Summary,
 };
 
 use crate::frozen::{held, roots};
@@ -26,6 +27,9 @@ const COLUMNS: usize = 80;
 pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String {
     let mut table = heading(summary);
     table += &percentiles(summary);
+    for app in &summary.operations {
+        table += &latencies(app);
+    }
     if summary.flows.total > 0 || summary.operations.is_empty() {
         line(&mut table, "Flows", &flows(summary));
         for (label, text) in goodput::lines(summary.goodput_bps, summary.goodput.as_ref()) {
@@ -69,13 +73,20 @@ fn heading(summary: &Summary) -> String {
     let labels = summary.labels.iter().map(|(name, text)| format!("{name} = {text}"));
     let labels = labels.collect::<Vec<_>>().join(", ");
     let labels = if labels.is_empty() { labels } else { format!(" ({labels})") };
+    let branch = summary.branch.as_ref().map(|branch| format!("{}\n", branch_text(branch)));
     format!(
-        "{}{labels}: RoCE v{}, seed {}, {} simulated{interrupted}\n\n",
+        "{}{labels}: RoCE v{}, seed {}, {} simulated{interrupted}\n{}\n",
         summary.scenario,
         summary.roce_version,
         summary.seed,
-        time(summary.simulated_ps)
+        time(summary.simulated_ps),
+        branch.unwrap_or_default()
     )
+}
+
+/// What a run is a branch of, and what was set there.
+pub(crate) fn branch_text(branch: &BranchRecord) -> String {
+    format!("branch of {} at {}: {}", branch.of, time(branch.at_ps), branch.set.join(", "))
 }
 
 /// A label and its text, in as many lines as needed.
@@ -121,18 +132,47 @@ fn percentiles(summary: &Summary) -> String {
     let completed = completed_of(summary);
     let fct = percentile_texts(fct, |ps| in_unit(ps, unit));
     let slowdown = percentile_texts(slowdown, |ratio| format!("{ratio:.2}"));
-    let names = ["min", "mean", "p50", "p95", "p99", "p99.9", "max"].map(str::to_owned);
-    let mut rows = String::new();
-    let fct_label = format!("FCT [{}]", unit.name);
-    for (label, cells) in [("", names), (&fct_label, fct), ("Slowdown", slowdown)] {
-        let _ = write!(rows, "{label:NARROW$}");
-        for cell in cells {
-            let _ = write!(rows, " {cell:>width$}", width = NARROW - 1);
-        }
-        rows.push('\n');
-    }
+    let mut rows = percentile_row("", &NAMES.map(str::to_owned));
+    rows += &percentile_row(&format!("FCT [{}]", unit.name), &fct);
+    rows += &percentile_row("Slowdown", &slowdown);
     for text in completed.iter().flat_map(|text| wrapped(text, COLUMNS)) {
         let _ = writeln!(rows, "{text}");
+    }
+    rows.push('\n');
+    rows
+}
+
+/// The names of the seven columns.
+const NAMES: [&str; 7] = ["min", "mean", "p50", "p95", "p99", "p99.9", "max"];
+
+/// A label and seven texts.
+fn percentile_row(label: &str, cells: &[String; 7]) -> String {
+    let mut row = format!("{label:NARROW$}");
+    for cell in cells {
+        let _ = write!(row, " {cell:>width$}", width = NARROW - 1);
+    }
+    row.push('\n');
+    row
+}
+
+/// The percentiles of an application's latencies: of all operations, and of each kind if there are
+/// several.
+fn latencies(app: &OperationCounts) -> String {
+    let Some(all) = &app.latency_ps else { return String::new() };
+    let unit = time_unit(all.p50);
+    let title = format!("{} [{}]", app.app, unit.name);
+    // A long name has a line of its own.
+    let mut rows = if title.chars().count() > NARROW {
+        format!("{title}\n{}", percentile_row("", &NAMES.map(str::to_owned)))
+    } else {
+        percentile_row(&title, &NAMES.map(str::to_owned))
+    };
+    let kinds = app.kinds.iter().map(|(name, kind)| (name.as_str(), kind.latency_ps.as_ref()));
+    for (name, latency) in std::iter::once(("latency", Some(all))).chain(kinds) {
+        if let Some(latency) = latency {
+            let name = format!("{}{name}", if name == "latency" { "" } else { "  " });
+            rows += &percentile_row(&name, &percentile_texts(latency, |ps| in_unit(ps, unit)));
+        }
     }
     rows.push('\n');
     rows
@@ -176,11 +216,19 @@ fn operations(table: &mut String, summary: &Summary) {
         }
         line(table, label, &text);
         let goodput = goodput::headline(app.goodput_bps, app.goodput.as_ref());
-        if let Some(latency) = &app.latency_ps {
-            line(table, "", &format!("{}/s, {goodput}", rounded_count(app.per_second)));
-            line(table, "", &format!("latency {}", latency_text(latency)));
-        } else if app.goodput.is_some() {
+        if app.latency_ps.is_some() {
+            let open = app.open_mean.map(|open| format!(", {open:.2} open on average"));
+            let open = open.unwrap_or_default();
+            line(table, "", &format!("{}/s{open}", rounded_count(app.per_second)));
+        }
+        if app.latency_ps.is_some() || app.goodput.is_some() {
             line(table, "", &goodput);
+        }
+        for (name, kind) in &app.kinds {
+            if let Some(per_second) = kind.per_second {
+                let (completed, rate) = (count(kind.completed), rounded_count(per_second));
+                line(table, "", &format!("{name}: {completed} completed, {rate}/s"));
+            }
         }
         for text in operations_of(app).iter().flat_map(|text| wrapped(text, COLUMNS - NARROW)) {
             line(table, "", &text);
@@ -210,12 +258,6 @@ fn idle_queue_pairs(table: &mut String, summary: &Summary) {
     for text in idle_queue_pair_texts(summary) {
         line(table, "Warning", &text);
     }
-}
-
-/// Minimum, median, 99th percentile and maximum, if they are known.
-fn latency_text(latency: &Distribution<u64>) -> String {
-    let [min, _, p50, _, p99, _, max] = percentile_texts(latency, time);
-    format!("min {min}, p50 {p50}, p99 {p99}, max {max}")
 }
 
 fn pfc(summary: &Summary) -> String {

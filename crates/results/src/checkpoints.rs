@@ -163,6 +163,17 @@ impl Checkpoints {
         })
     }
 
+    /// The name of the results that grow in the folder at `path`, and the time of its last checkpoint;
+    /// `None` if it is no such folder. It need not be free.
+    pub(crate) fn growing_in(path: &Path) -> Option<(&str, Option<SimTime>)> {
+        let name = path.file_name()?.to_str()?.strip_suffix(".checkpoints")?;
+        if !path.join(WORKING).is_dir() || !leftovers::is_of_a_run(path) {
+            return None;
+        }
+        let names = fs::read_dir(path).ok()?.flatten().map(|entry| entry.file_name());
+        Some((name, names.filter_map(|name| time_in(&name, ENDING)).max()))
+    }
+
     /// Whether `path` is the path of their results, or is inside the results or this folder.
     ///
     /// # Errors [`ResultsError::Unnamed`].

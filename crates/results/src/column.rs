@@ -57,8 +57,8 @@ impl Column {
     /// Parses a field of a file; `None` if it is not of the column's type.
     pub(crate) fn parse<'r>(&self, field: &'r str) -> Option<Value<'r>> {
         match self.content {
-            Content::Text => Some(Value::Text(field)),
             _ if field.is_empty() && self.is_optional => Some(Value::Missing),
+            Content::Text => Some(Value::Text(field)),
             Content::Integer => field.parse().ok().map(Value::Integer),
             Content::Ratio => Millionths::parse(field).map(Value::Ratio),
         }

@@ -16,7 +16,7 @@ use crate::record_writer::Start;
 use crate::topology_map::NodesFile;
 use crate::{
     DropRecord, FlowWriter, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
-    QueueSample, Record, RecordWriter, ResultsError, RunInfo, Summary,
+    QueueSample, Record, RecordWriter, ResultsError, RunInfo, RunProgress, Summary,
 };
 
 /// A results directory while it is written.
@@ -241,6 +241,14 @@ impl ResultsDir {
         self.write_line(TOPOLOGY_JSON, &NodesFile { nodes })
     }
 
+    /// Tells others how far the run is, until it ends. Results that grow beside checkpoints do not: their
+    /// checkpoints tell.
+    ///
+    /// # Errors The operating system's, which do not matter to the run.
+    pub fn tell_progress(&self, progress: &RunProgress) -> io::Result<()> {
+        if self.held.is_none() { Ok(()) } else { progress.write(&self.partial) }
+    }
+
     /// Writes a JSON file on one line, because it may be large.
     fn write_line<T: Serialize>(&self, name: &str, value: &T) -> Result<(), ResultsError> {
         let path = self.partial.join(name);
@@ -259,6 +267,7 @@ impl ResultsDir {
     /// # Errors [`ResultsError::Write`]; [`ResultsError::NotMoved`], after which both the new and
     /// the old results still exist.
     pub fn finish(mut self, summary: &Summary, run: &RunInfo) -> Result<PathBuf, ResultsError> {
+        RunProgress::remove(&self.partial).map_err(ResultsError::write(&self.partial))?;
         self.write_json(SUMMARY_JSON, summary)?;
         self.write_json(RUN_JSON, run)?;
         // From here on the results are complete and must not be removed, wherever they end.

@@ -16,6 +16,13 @@ record! {
     pub struct FlowRecord<'a> as "flows" in "flows.csv" and "flows.parquet" {
         /// Number in the scenario, from 0.
         flow: u64;
+        /// The workload that asks for it: its kind, and its number among those of its kind, such as
+        /// `incast[0]`.
+        #[serde(default)]
+        workload: Cow<'a, str>;
+        /// The workload's `name`; without one, as `workload`.
+        #[serde(default)]
+        name: Cow<'a, str>;
         /// Requester's node.
         source: Cow<'a, str>;
         /// Responder's node.
@@ -72,7 +79,26 @@ record! {
         /// `connection-rejected`: there was never a connection; `failed`: for another reason;
         /// `unfinished`: the run ended before.
         status: FlowStatus;
+        /// 1 if it started in the [measuring window](scenario.md#measure), or if there is none; 0 if the summary leaves it out.
+        #[serde(default = "measured")]
+        measured: u8;
+        /// The nodes that its data pass, from sender to receiver, such as `host-0>leaf-0>spine-1>leaf-3>host-50`. After a
+        /// node with several links to the next one stands the port: `leaf-0:4`. Empty if the path is not fixed for
+        /// the run: switches choose by other means than a hash, links fail, frames are flooded, packets of one
+        /// queue pair have several UDP source ports, the flow is to a multicast group, or `[layer3]` routes; and if the flow did not begin.
+        /// Of a queue pair with an alternate path, the first.
+        #[serde(default)]
+        path: Option<Cow<'a, str>>;
+        /// Hash collisions: the most other flows with a known path that were open at some time while this one was, and whose
+        /// data a hash put on the same link, over all links of the path that were chosen among several. Empty without a `path`.
+        #[serde(default)]
+        collisions: Option<u64>;
     }
+}
+
+/// Results of older builds have no measuring window.
+pub(crate) const fn measured() -> u8 {
+    1
 }
 
 const fn rdma<'a>() -> Cow<'a, str> {

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::FlowStatus;
+
 /// Number of flows, by how they ended.
 #[derive(
     Clone,
@@ -24,6 +26,29 @@ pub struct FlowCounts {
     pub failed: u64,
     /// The run ended before the flow completed, or before it started.
     pub unfinished: u64,
+}
+
+impl FlowCounts {
+    /// Those of both together.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self {
+            total: self.total + other.total,
+            completed: self.completed + other.completed,
+            failed: self.failed + other.failed,
+            unfinished: self.unfinished + other.unfinished,
+        }
+    }
+
+    /// Adds a flow that ended like this.
+    pub fn add(&mut self, status: FlowStatus) {
+        self.total += 1;
+        match status {
+            FlowStatus::Completed => self.completed += 1,
+            FlowStatus::Unfinished => self.unfinished += 1,
+            _ => self.failed += 1,
+        }
+    }
 }
 
 /// Numbers of messages of the flows of an unreliable service.

@@ -19,14 +19,9 @@ pub struct FlowStatistics {
 impl FlowStatistics {
     /// Adds a flow.
     pub fn add(&mut self, flow: &FlowRecord<'_>) {
-        self.counts.total += 1;
-        match flow.status {
-            FlowStatus::Completed => self.counts.completed += 1,
-            FlowStatus::Unfinished => {
-                self.counts.unfinished += 1;
-                self.open.push((flow.start_ps, flow.ideal_fct_ps));
-            }
-            _ => self.counts.failed += 1,
+        self.counts.add(flow.status);
+        if flow.status == FlowStatus::Unfinished {
+            self.open.push((flow.start_ps, flow.ideal_fct_ps));
         }
         let delivered = flow.messages_delivered.unwrap_or(0);
         self.messages.total += flow.messages;
@@ -98,6 +93,8 @@ mod tests {
     fn flow(start_ps: u64, fct_ps: Option<u64>, status: FlowStatus) -> FlowRecord<'static> {
         FlowRecord {
             flow: 0,
+            workload: "incast[0]".into(),
+            name: "incast[0]".into(),
             source: "host-0".into(),
             destination: "host-1".into(),
             source_qpn: 0x11,
@@ -115,6 +112,9 @@ mod tests {
             retransmitted_packets: 0,
             messages_delivered: fct_ps.map(|_| 3),
             status,
+            measured: 1,
+            path: None,
+            collisions: None,
         }
     }
 

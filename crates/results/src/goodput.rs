@@ -40,6 +40,8 @@ pub enum GoodputRule {
     /// From the first start to the end of the run. It applies if much of what started never
     /// arrived: then the time without it must count.
     WholeRun,
+    /// The measuring window of the scenario, up to its end or that of the run.
+    MeasuredWindow,
 }
 
 /// What was accepted after the period: by one rule the last 5 % of the payload, by another the
@@ -125,6 +127,15 @@ impl Goodput {
             GoodputTail { bytes: total - bytes, duration_ps: end_ps.saturating_sub(reached) };
         let rule = GoodputRule::Until95Percent;
         (duration_ps > 0).then_some(Self { rule, bytes, duration_ps, tail: Some(tail) })
+    }
+
+    /// The goodput of a measuring window, of whatever started when; `None` if nothing was accepted, or the window has no
+    /// length (ps).
+    pub fn of_window(accepted: &DeliveryLog, from_ps: u64, to_ps: u64) -> Option<Self> {
+        let bytes = accepted.bytes_before(to_ps).saturating_sub(accepted.bytes_before(from_ps));
+        let duration_ps = to_ps.saturating_sub(from_ps);
+        let rule = GoodputRule::MeasuredWindow;
+        (bytes > 0 && duration_ps > 0).then_some(Self { rule, bytes, duration_ps, tail: None })
     }
 
     /// The rate in bit/s, rounded down.

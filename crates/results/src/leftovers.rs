@@ -232,6 +232,16 @@ fn is_local(_: &Path) -> bool {
     false
 }
 
+/// Whether a run still uses a folder; `None` if this host cannot see that.
+pub(crate) fn is_in_use(folder: &Path) -> Option<bool> {
+    is_marked(folder).then(|| take(folder).is_none())
+}
+
+/// The name of the results that grow in a folder of this name; `None` if it is another folder.
+pub(crate) fn partial_name(folder: &str) -> Option<&str> {
+    parse(folder).filter(|(kind, _)| *kind == Kind::Partial).map(|(_, results)| results)
+}
+
 /// Takes the lock of a folder that a run on this host made; `None` if that run still holds it.
 fn take(folder: &Path) -> Option<File> {
     if !is_marked(folder) {

@@ -8,7 +8,7 @@
 //! | file | record | one row for |
 //! |---|---|---|
 //! | `flows.csv`, `flows.parquet` | [`FlowRecord`] | a flow, in order of completion |
-//! | `operations.csv` | [`OperationRecord`] | an operation of an application, in order of its end |
+//! | `operations.csv`, `operations.parquet` | [`OperationRecord`] | an operation of an application, in order of its end |
 //! | `pfc.csv` | [`PauseRecord`] | a PFC event at the port that it paused or resumed |
 //! | `queues.csv` | [`QueueSample`] | a sampled egress queue |
 //! | `drops.csv` | [`DropRecord`] | a dropped frame, with the inequality that failed |
@@ -32,6 +32,8 @@
 //! let mut flows = directory.flows()?;
 //! let flow = FlowRecord {
 //!     flow: 0,
+//!     workload: "incast[0]".into(),
+//!     name: "incast[0]".into(),
 //!     source: "host-0".into(),
 //!     destination: "host-1".into(),
 //!     source_qpn: 0x11,
@@ -49,6 +51,9 @@
 //!     retransmitted_packets: 0,
 //!     messages_delivered: Some(1),
 //!     status: FlowStatus::Completed,
+//!     measured: 1,
+//!     path: None,
+//!     collisions: None,
 //! };
 //! statistics.add(&flow);
 //! flows.write(&flow)?;
@@ -68,6 +73,7 @@
 //! ```
 
 mod algorithms;
+mod branch;
 mod checkpoints;
 mod column;
 #[cfg(feature = "parquet")]
@@ -84,9 +90,11 @@ mod flow_counts;
 mod flow_statistics;
 mod frozen;
 mod goodput;
+mod growing;
 mod idle_queue_pair;
 mod leftovers;
 mod link;
+mod measured_window;
 mod memory;
 mod millionths;
 mod names;
@@ -94,6 +102,7 @@ mod ns3_rdma;
 mod open;
 mod operation;
 mod operation_statistics;
+mod parameters;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod path_migration;
@@ -105,8 +114,10 @@ mod record;
 mod record_reader;
 mod record_types;
 mod record_writer;
+mod results_name;
 mod run_info;
 mod run_record;
+mod sample_interval;
 mod sample_intervals;
 mod samples;
 mod series;
@@ -122,6 +133,7 @@ mod transports;
 mod words;
 
 pub use algorithms::AlgorithmChoice;
+pub use branch::BranchRecord;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
 pub use column::{Column, Content, Value};
 #[cfg(feature = "parquet")]
@@ -137,8 +149,10 @@ pub use flow_counts::{FlowCounts, MessageCounts};
 pub use flow_statistics::FlowStatistics;
 pub use frozen::{FrozenRecord, FrozenRoot};
 pub use goodput::{Goodput, GoodputRule, GoodputTail, RunSpan, is_most};
+pub use growing::{GrowingResults, RunProgress};
 pub use idle_queue_pair::IdleQueuePairRecord;
 pub use link::LinkRecord;
+pub use measured_window::MeasuredWindow;
 pub use memory::{MemoryResults, MemorySink, TableWriter};
 pub use millionths::Millionths;
 pub use names::{POINT_TXT, SCENARIO_TOML, is_name_of_results};
@@ -155,8 +169,10 @@ pub use record::Record;
 pub use record_reader::RecordReader;
 pub use record_types::{RECORD_TYPES, RecordType};
 pub use record_writer::{FlowWriter, RecordWriter};
+pub use results_name::results_name;
 pub use run_info::{Machine, RunInfo};
 pub use run_record::RunRecord;
+pub use sample_interval::SampleInterval;
 pub use samples::{
     FlowSample, IngressSample, MarkSample, MemorySample, RateSample, UtilisationSample,
 };

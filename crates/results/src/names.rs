@@ -6,6 +6,8 @@ use crate::record_types::RECORD_TYPES;
 
 /// Every pause with its cause.
 pub(crate) const PAUSES_JSON: &str = "pauses.json";
+/// How far a run is, while it lasts.
+pub(crate) const PROGRESS_JSON: &str = "progress.json";
 /// Information that differs from run to run.
 pub(crate) const RUN_JSON: &str = "run.json";
 /// The scenario as it ran, with all defaults.
@@ -18,12 +20,13 @@ pub(crate) const SUMMARY_JSON: &str = "summary.json";
 pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
 
 /// The files at the top of a results directory, except records and captures.
-const TOP: [&str; 10] = [
+const TOP: [&str; 11] = [
     "fct.txt",
     crate::leftovers::LOCK,
     PAUSES_JSON,
     "pfc.txt",
     POINT_TXT,
+    PROGRESS_JSON,
     "report.html",
     RUN_JSON,
     SCENARIO_TOML,

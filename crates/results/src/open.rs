@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rocelab_units::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::algorithms::AlgorithmChoice;
@@ -12,8 +11,8 @@ use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
     DropRecord, FlowCountersRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses,
-    PauseRecord, QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, StormRecord,
-    Summary, SwitchRecord,
+    PauseRecord, QueueSample, Record, ResultsError, RunInfo, SampleInterval, SeriesFile,
+    SeriesReader, StormRecord, Summary, SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -142,13 +141,13 @@ impl Results {
         SeriesReader::open(path, file.value).map(Some)
     }
 
-    /// The sampling interval of each quantity, by the name of its section: `[sample.NAME]` of
-    /// `scenario.resolved.toml`. Empty if nothing was sampled, or if there is no such file.
+    /// The sampling interval of each quantity, by the name of its section, `[sample.NAME]`. Empty if nothing was
+    /// sampled.
     ///
     /// # Errors [`ResultsError::Malformed`] if the file is not a scenario, or an interval is not a
     /// time.
-    pub fn sample_intervals(&self) -> Result<BTreeMap<String, Duration>, ResultsError> {
-        crate::sample_intervals::read(&self.path)
+    pub fn sample_intervals(&self) -> Result<BTreeMap<String, SampleInterval>, ResultsError> {
+        crate::sample_intervals::read(&self.path, self.summary())
     }
 
     /// The congestion control of the run: every section of `scenario.resolved.toml` that names one,
@@ -157,6 +156,15 @@ impl Results {
     /// # Errors [`ResultsError::Malformed`] if the file is not TOML.
     pub fn algorithms(&self) -> Result<Vec<AlgorithmChoice>, ResultsError> {
         crate::algorithms::read(&self.path)
+    }
+
+    /// The effective parameters of the run: every key of `scenario.resolved.toml`, such as
+    /// `switch.ecn.kmin` or `workload.incast[0].bytes`, with its value as text. Empty if there is no
+    /// such file.
+    ///
+    /// # Errors [`ResultsError::Malformed`] if the file is not TOML.
+    pub fn parameters(&self) -> Result<BTreeMap<String, String>, ResultsError> {
+        crate::parameters::read(&self.path)
     }
 
     /// Every pause with its cause, from `pauses.json`; `None` if there is no such file.

@@ -6,11 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::column::words;
 use crate::declaration::record;
+use crate::flow::measured;
 
 record! {
     /// A row of `operations.csv`: one operation, in order of its end; those that had not ended when the
     /// run was over follow, by host.
-    pub struct OperationRecord<'a> as "operations" in "operations.csv" {
+    pub struct OperationRecord<'a> as "operations"
+        in "operations.csv" and "operations.parquet" {
         /// The application's name.
         app: Cow<'a, str>;
         /// `operation`; for `ping-pong`, `round-trip`; for `storage`, `read` or `write`; for a program, its
@@ -39,6 +41,9 @@ record! {
         /// `remote-access`: the reason for which the queue pair failed; `flushed`: it failed
         /// because of another operation; `unfinished`: the run ended before.
         status: OperationStatus;
+        /// 1 if it started in the [measuring window](scenario.md#measure), or if there is none; 0 if the summary leaves it out.
+        #[serde(default = "measured")]
+        measured: u8;
     }
 }
 

@@ -6,7 +6,7 @@ use crate::declaration::record;
 
 record! {
     /// A row of `queues.csv`: one egress queue that was not empty at a sampling time.
-    pub struct QueueSample<'a> as "queues" in "queues.csv" {
+    pub struct QueueSample<'a> as "queues" in "queues.csv" and "queues.parquet" {
         /// When.
         time_ps: u64 => "ps";
         /// The node of the queue.

@@ -60,8 +60,9 @@ impl<R: Record> RecordWriter<R> {
     pub fn finish(mut self) -> Result<(), ResultsError> {
         self.flush()?;
         #[cfg(feature = "parquet")]
-        if let Some(parquet) = R::PARQUET {
-            crate::parquet_file::convert::<R>(&self.path, &self.path.with_file_name(parquet))?;
+        if R::PARQUET.is_some() {
+            let parquet = self.path.with_extension("parquet");
+            crate::parquet_file::convert::<R>(&self.path, &parquet)?;
         }
         Ok(())
     }

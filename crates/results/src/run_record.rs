@@ -49,6 +49,26 @@ record! {
         operations_completed: Option<u64>;
         /// Operations of applications that failed or were open at the end; empty without applications.
         operations_not_completed: Option<u64>;
+        /// Completed operations per second; empty without applications, and if there are several, as the columns that follow.
+        operations_per_second: Option<u64> => "1/s";
+        /// Goodput of all steps of the operations.
+        operation_goodput_bps: Option<u64> => "bit/s";
+        /// Mean of the operations' latencies; empty if none completed.
+        operation_latency_mean_ps: Option<u64> => "ps";
+        /// Median of the latencies.
+        operation_latency_p50_ps: Option<u64> => "ps";
+        /// 95th percentile of the latencies.
+        operation_latency_p95_ps: Option<u64> => "ps";
+        /// 99th percentile of the latencies.
+        operation_latency_p99_ps: Option<u64> => "ps";
+        /// 99.9th percentile of the latencies.
+        operation_latency_p999_ps: Option<u64> => "ps";
+        /// Longest latency.
+        operation_latency_max_ps: Option<u64> => "ps";
+        /// Which of the statistics of latencies are only lower bounds, because operations did not complete.
+        operation_lower_bounds: Cow<'a, str>;
+        /// How many operations were open on average.
+        operations_open_mean: Option<Millionths> => "ratio";
         /// Frames that were dropped, for all reasons.
         drops: u64 => "frames";
         /// Frames of lossless priorities that were dropped, without losses on links.
@@ -83,6 +103,14 @@ impl RunRecord<'_> {
         let operations = |count: fn(&OperationCounts) -> u64| {
             (!summary.operations.is_empty()).then(|| summary.operations.iter().map(count).sum())
         };
+        // Percentiles of several applications together are not in the summary.
+        let only = match &summary.operations[..] {
+            [only] => Some(only),
+            _ => None,
+        };
+        let latencies = only.and_then(|app| app.latency_ps.as_ref());
+        let latency = |one| latencies.and_then(|all| all.supported(one));
+        let latency_bounds = latencies.map(|all| all.at_least).unwrap_or_default();
         Self {
             simulated_ps: summary.simulated_ps,
             flows: summary.flows.total,
@@ -104,6 +132,16 @@ impl RunRecord<'_> {
             lower_bounds: at_least.names().collect::<Vec<_>>().join(" ").into(),
             operations_completed: operations(|app| app.completed),
             operations_not_completed: operations(|app| app.failed + app.unfinished),
+            operations_per_second: only.map(|app| app.per_second),
+            operation_goodput_bps: only.and_then(|app| app.goodput_bps),
+            operation_latency_mean_ps: latency(Statistic::Mean),
+            operation_latency_p50_ps: latency(Statistic::P50),
+            operation_latency_p95_ps: latency(Statistic::P95),
+            operation_latency_p99_ps: latency(Statistic::P99),
+            operation_latency_p999_ps: latency(Statistic::P999),
+            operation_latency_max_ps: latency(Statistic::Max),
+            operation_lower_bounds: latency_bounds.names().collect::<Vec<_>>().join(" ").into(),
+            operations_open_mean: only.and_then(|app| app.open_mean),
             drops: summary.drops.total,
             lossless_drops: summary.lossless_drops.values().sum(),
             pauses: summary.pfc.pauses,

@@ -7,7 +7,7 @@ use crate::declaration::record;
 
 record! {
     /// A row of `samples/marks.csv`: a port that marked frames since the previous sample.
-    pub struct MarkSample<'a> as "marks" in "samples/marks.csv" {
+    pub struct MarkSample<'a> as "marks" in "samples/marks.csv" and "samples/marks.parquet" {
         /// End of the interval.
         time_ps: u64 => "ps";
         /// The node of the port.
@@ -21,7 +21,7 @@ record! {
 
 record! {
     /// A row of `samples/utilisation.csv`: a port that sent frames since the previous sample.
-    pub struct UtilisationSample<'a> as "utilisation" in "samples/utilisation.csv" {
+    pub struct UtilisationSample<'a> as "utilisation" in "samples/utilisation.csv" and "samples/utilisation.parquet" {
         /// End of the interval.
         time_ps: u64 => "ps";
         /// The sending node.
@@ -40,7 +40,7 @@ record! {
 record! {
     /// A row of `samples/ingress.csv`: what an ingress port and priority of a switch holds in its memory. Frames count
     /// in whole cells, if the memory has any.
-    pub struct IngressSample<'a> as "ingress" in "samples/ingress.csv" {
+    pub struct IngressSample<'a> as "ingress" in "samples/ingress.csv" and "samples/ingress.parquet" {
         /// When.
         time_ps: u64 => "ps";
         /// The switch.
@@ -66,7 +66,7 @@ record! {
 
 record! {
     /// A row of `samples/memory.csv`: how much of a switch's memory is in use.
-    pub struct MemorySample<'a> as "memory" in "samples/memory.csv" {
+    pub struct MemorySample<'a> as "memory" in "samples/memory.csv" and "samples/memory.parquet" {
         /// When.
         time_ps: u64 => "ps";
         /// The switch.
@@ -87,7 +87,7 @@ record! {
 record! {
     /// A row of `samples/flows.csv`: a flow that was open at a sampling time, at its source; or an end of a flow at which
     /// CNPs or packets out of order arrived since the previous sample.
-    pub struct FlowSample<'a> as "flow-samples" in "samples/flows.csv" {
+    pub struct FlowSample<'a> as "flow-samples" in "samples/flows.csv" and "samples/flows.parquet" {
         /// When; for `cnps` and `out_of_order`, the end of the interval.
         time_ps: u64 => "ps";
         /// Number of the flow.
@@ -117,7 +117,7 @@ record! {
     /// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow
     /// whose payload arrived since the previous sample, at the receiving host. A READ is received at
     /// its source.
-    pub struct RateSample<'a> as "rates" in "samples/rates.csv" {
+    pub struct RateSample<'a> as "rates" in "samples/rates.csv" and "samples/rates.parquet" {
         /// When; for `goodput_bps`, the end of the interval.
         time_ps: u64 => "ps";
         /// Number of the flow.

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{counted, microseconds};
 use crate::{
-    Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord, MessageCounts,
-    Millionths, Ns3RdmaCounts, OperationCounts, PathMigrationRecord, StallRecord, StreamRecord,
-    TcpCounts, TransportFlows,
+    BranchRecord, Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord,
+    MeasuredWindow, MessageCounts, Millionths, Ns3RdmaCounts, OperationCounts, PathMigrationRecord,
+    SampleInterval, StallRecord, StreamRecord, TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -20,6 +20,9 @@ pub struct Summary {
     /// What tells the run from others; left out if nothing does.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// The run that this one is a branch of; left out if it is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<BranchRecord>,
     /// The seed of all random streams.
     pub seed: u64,
     /// RoCE version, 1 or 2.
@@ -148,11 +151,29 @@ pub struct Summary {
     pub timeouts: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
+    /// The measuring window, in which flows, operations, goodput and percentiles are counted; left out without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured: Option<MeasuredWindow>,
+    /// The sampling intervals, by the names of the sections of `[sample]`; left out if nothing was sampled.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sample_intervals: BTreeMap<String, SampleInterval>,
     /// Frames sent, by opcode.
     pub opcodes: BTreeMap<String, u64>,
 }
 
 impl Summary {
+    /// All flows of the scenario by how they ended, those outside a measuring window too.
+    pub fn all_flows(&self) -> FlowCounts {
+        let outside = self.measured.map_or_else(FlowCounts::default, |of| of.flows_outside);
+        self.flows.with(outside)
+    }
+
+    /// All operations that failed, those outside a measuring window too.
+    pub fn failed_operations(&self) -> u64 {
+        let outside = self.measured.map_or(0, |of| of.failed_operations_outside);
+        self.operations.iter().map(|app| app.failed).sum::<u64>() + outside
+    }
+
     /// What pauses links: `PFC`, `PAUSE`, or both.
     pub fn flow_control(&self) -> String {
         match self.flow_controls.as_slice() {

@@ -22,6 +22,7 @@ mod items;
 mod layer2;
 mod layer3;
 mod link;
+mod measure;
 mod multicast;
 mod neighbours;
 mod origin;
@@ -74,6 +75,7 @@ pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
 pub use layer3::Layer3Config;
 pub use link::LinkOverride;
+pub use measure::MeasureConfig;
 pub use multicast::{MulticastForwarding, MulticastGroupConfig};
 pub use neighbours::NeighboursConfig;
 pub use partition::PartitionConfig;
@@ -83,7 +85,7 @@ pub use rnr_timer::RnrTimer;
 pub use roce::{RoceConfig, RoceVersion, Tagging};
 pub use rocelab_fabric::LearningConfig;
 pub use route::RouteConfig;
-pub use sample::{FlowSampling, PortSampling, SampleConfig};
+pub use sample::{FlowSampling, PortSampling, SampleConfig, Sampling};
 pub use server::ServerConfig;
 pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
 pub use subnet::{AddressConfig, SubnetConfig};
@@ -192,9 +194,12 @@ pub struct Scenario {
     /// Which ports are captured; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureConfig>,
-    /// What is sampled at regular intervals; nothing without it.
+    /// The part of the run that its results are about; all of it without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sample: Option<SampleConfig>,
+    pub measure: Option<MeasureConfig>,
+    /// What is measured at regular intervals: tables, `"default"` or `"off"`.
+    #[serde(default)]
+    pub sample: Sampling,
     /// The text that it was read from, for the places of errors.
     #[serde(skip)]
     pub document: Document,

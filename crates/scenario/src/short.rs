@@ -38,7 +38,8 @@ impl Scenario {
             watchdog: Default::default(),
             slow_receiver: Vec::new(),
             capture: None,
-            sample: None,
+            measure: None,
+            sample: Default::default(),
             document: Document::default(),
         }
     }
@@ -50,6 +51,9 @@ impl Scenario {
     /// As [`Self::to_toml`].
     pub fn to_short_toml(&self) -> Result<String, toml::ser::Error> {
         let mut table = Table::try_from(self)?;
+        if self.sample.is_default() {
+            table.remove("sample");
+        }
         let default = Table::try_from(Self::of_network(self.topology.clone()))?;
         for key in ["roce", "layer2", "switch"] {
             let (Some(Value::Table(own)), Some(Value::Table(usual))) =

@@ -59,10 +59,10 @@ pub use output::{
 pub use plan::{
     CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,
     FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
-    HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, MulticastGroup,
+    HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, MeasurePlan, MulticastGroup,
     MulticastPlan, MulticastSending, NeighbourPlan, OpcodeSet, PartitionChoice, Partitions, Plan,
     PortSamplingPlan, ProfilePlan, QueuePairKeys, RateThresholds, RocePlan, SamplingPlan,
-    SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan,
+    SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan, WorkloadPlan,
 };
 pub use planning::{DefaultValue, MAX_FLOWS, Planning, Setting, settings};
 pub use rocelab_scenario as scenario;

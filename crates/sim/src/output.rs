@@ -1,9 +1,12 @@
 //! From records to results.
 
 mod checkpointing;
+mod collisions;
 mod deadlocks;
 mod error;
 mod flow_counters;
+mod flow_paths;
+mod known_paths;
 mod links;
 mod lossless;
 mod outcome;

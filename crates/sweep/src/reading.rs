@@ -1,5 +1,6 @@
 //! From a `[sweep]` to alternatives.
 
+use std::collections::BTreeSet;
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 
@@ -243,6 +244,13 @@ impl<'d> Reading<'d> {
             }
             _ => (1..=self.whole("sweep.seeds", item, COUNT)?).collect(),
         };
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = seeds.iter().find(|seed| !seen.insert(**seed)) {
+            let message =
+                format!("the seed {twice} is there twice, which makes the same run twice");
+            let help = "give each seed once";
+            return Err(self.error("sweep.seeds", item.span(), message, help.into()));
+        }
         let setting = |seed| vec![Setting::seed(seed, item.span())];
         Ok(Some(Axis(seeds.into_iter().map(setting).collect())))
     }

@@ -2,25 +2,30 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rocelab_results::{
-    CombinedWriter, FlowRecord, KeyColumn, KeyValues, Record, Results, ResultsError, RunRecord,
+    CombinedWriter, FlowRecord, KeyColumn, KeyValues, OperationCounts, OperationRecord, Record,
+    Results, ResultsError, RunRecord,
 };
 
 use crate::carry_out::host;
 use crate::{Points, SettingValue, Sweep, SweepError};
 
-/// Writes `flows.parquet` and `runs.parquet` of the points `done`, in their order, into the folder of the sweep. The
-/// first columns are the number of the point, each swept key, `seed`, each label, and the version and the digest of the run. The tables do not depend on how the points were carried
+/// The name of the table of operations.
+const OPERATIONS: &str = "operations.parquet";
+
+/// Writes `flows.parquet` and `runs.parquet` of the points `done`, in their order, into the folder of the sweep, and
+/// `operations.parquet` if any of them has applications; returns whether one has. The first columns are the number of the point, each swept key, `seed`, each label, and the version and the digest of the run. The tables do not depend on how the points were carried
 /// out.
 ///
 /// # Errors
 /// [`SweepError::Results`] if results cannot be read or the tables not be written.
-pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<(), SweepError> {
+pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<bool, SweepError> {
     // Tables of an earlier time are worth more than empty ones.
     if done.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let results = done.iter().map(|&point| Results::open(points.directory(point)));
     let results = results.collect::<Result<Vec<_>, _>>()?;
@@ -34,16 +39,57 @@ pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<(), SweepError> {
     write::<FlowRecord<'_>>(points.folder(), "flows.parquet", &keys, |writer| {
         for (run, results) in results.iter().enumerate() {
             let path = results.path().join(FlowRecord::FILE);
-            let (found, expected) = (writer.add_file(run, &path)?, results.summary().flows.total);
+            let (found, expected) =
+                (writer.add_file(run, &path)?, results.summary().all_flows().total);
             if found != expected {
-                let reason = format!(
-                    "has {found} flows, and the run had {expected}: remove the folder of the point, and run the sweep again"
-                );
-                return Err(ResultsError::Malformed { path, reason }.into());
+                return Err(cut_off(
+                    path,
+                    &format!("has {found} flows, and the run had {expected}"),
+                ));
             }
         }
         Ok(())
-    })
+    })?;
+    combine_operations(points.folder(), &keys, &results)
+}
+
+/// Writes the table of operations; whether there are any. One of an earlier time, when points had applications, goes.
+fn combine_operations(
+    folder: &Path,
+    keys: &[KeyColumn],
+    results: &[Results],
+) -> Result<bool, SweepError> {
+    if results.iter().all(|one| one.summary().operations.is_empty()) {
+        let path = folder.join(OPERATIONS);
+        return match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(SweepError::Machine { path, error })
+            }
+            _ => Ok(false),
+        };
+    }
+    write::<OperationRecord<'_>>(folder, OPERATIONS, keys, |writer| {
+        let each = results.iter().enumerate();
+        for (run, results) in each.filter(|(_, one)| !one.summary().operations.is_empty()) {
+            let path = results.path().join(OperationRecord::FILE);
+            let found = writer.add_file(run, &path)?;
+            // Operations that never started have no row.
+            let ended = |app: &OperationCounts| app.completed + app.failed;
+            let expected: u64 = results.summary().operations.iter().map(ended).sum();
+            if found < expected {
+                let reason = format!("has {found} operations, and {expected} of the run ended");
+                return Err(cut_off(path, &reason));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(true)
+}
+
+/// The error of a file that has lost rows.
+fn cut_off(path: PathBuf, what: &str) -> SweepError {
+    let reason = format!("{what}: remove the folder of the point, and run the sweep again");
+    ResultsError::Malformed { path, reason }.into()
 }
 
 /// Writes a table beside its place, and puts it there when it is complete.

@@ -1,26 +1,22 @@
 //! Parses a captured frame and checks its checksums.
 
+mod ethernet;
 mod link;
+mod outer;
 mod packet;
 mod protocol;
 
 use rocelab_wire::{
-    Body, Bth, Encapsulation, Ethernet, Frame, InfiniBandPacket, ParseError, VlanTag,
-    crc_from_wire, fcs, icrc,
+    Bth, EtherType, Ethernet, Frame, InfiniBandPacket, MacAddress, ParseError, crc_from_wire, fcs,
 };
 
+use ethernet::EthernetDissector;
 pub use link::LinkLayer;
+pub use outer::{ErspanII, ErspanIII, Gre, LinuxCooked, OuterHeader, OuterLayer, Vxlan};
 pub use packet::{Address, OpcodeName, Packet};
 pub use protocol::Protocol;
 
 use crate::CapturedFrame;
-
-/// Longest original length of a cut frame that is parsed, in bytes: more than an Ethernet frame
-/// around the longest IP packet.
-const LONGEST: usize = 0x1_0000 + 64;
-
-/// Length of the shortest Ethernet frame without its FCS, in bytes.
-const SHORTEST: usize = 60;
 
 /// Length of an FCS, in bytes.
 const FCS_LEN: usize = 4;
@@ -72,8 +68,14 @@ pub enum Contents<'a> {
 /// A frame, parsed as far as possible.
 #[derive(Clone, Copy, Debug)]
 pub struct Dissection<'a> {
-    /// What the frame carries.
+    /// What the frame carries, in tunnels too.
     pub protocol: Protocol,
+    /// The headers around the parsed frame, the outermost first: of a capture without Ethernet headers, and of tunnels.
+    pub outer: &'a [OuterLayer],
+    /// Where the parsed frame begins in the captured bytes: after the outer headers.
+    pub offset: usize,
+    /// Whether the captured packet has no Ethernet header, so that the frame's one has no meaning.
+    pub without_ethernet: bool,
     /// The parsed frame, if its headers were captured completely.
     pub contents: Contents<'a>,
     /// The base transport header, if the capture ends after it and before the payload.
@@ -90,8 +92,10 @@ pub struct Dissection<'a> {
     pub fcs_undeclared: bool,
     /// Whether only the beginning of the frame was captured, so that its end cannot be checked.
     pub cut: bool,
-    /// Length of the frame as captured, in bytes.
+    /// Length of the frame as captured, in bytes, with everything around it.
     pub captured_len: usize,
+    /// Length of the parsed frame as captured, in bytes: without what is around it.
+    pub(crate) frame_len: usize,
 }
 
 impl<'a> Dissection<'a> {
@@ -127,6 +131,15 @@ impl<'a> Dissection<'a> {
         }
     }
 
+    /// Where the ICRC of a RoCE packet begins in the captured bytes; `None` if there is none, or it was not captured.
+    pub(crate) fn place_of_icrc(&self) -> Option<usize> {
+        let frame = self.frame().filter(|_| !self.cut)?;
+        let roce = frame.roce()?;
+        let made = if self.without_ethernet { Ethernet::LEN } else { 0 };
+        let after_headers = self.offset + ethernet::headers_len(frame) - made;
+        Some(after_headers + roce.payload.len() + roce.pad.len())
+    }
+
     fn set_fcs(&mut self, found: u32, verdict: Checksum) {
         self.fcs = verdict;
         if let Contents::Ethernet(frame) = &mut self.contents {
@@ -137,6 +150,9 @@ impl<'a> Dissection<'a> {
     fn nothing(protocol: Protocol, captured: &CapturedFrame<'a>) -> Self {
         Self {
             protocol,
+            outer: &[],
+            offset: 0,
+            without_ethernet: false,
             contents: Contents::Opaque,
             cut_bth: None,
             beginning: None,
@@ -146,19 +162,22 @@ impl<'a> Dissection<'a> {
             fcs_undeclared: false,
             cut: captured.is_cut(),
             captured_len: captured.bytes.len(),
+            frame_len: captured.bytes.len(),
         }
     }
 }
 
-/// Parses frames, and remembers which interfaces capture an FCS without declaring it.
+/// Parses frames, also in tunnels and captures without Ethernet headers, and remembers which interfaces capture an FCS
+/// without declaring it.
 ///
-/// Memory: one frame, and a number for each such interface.
+/// Memory: two frames, and a number for each such interface.
 #[derive(Debug, Default)]
 pub struct Dissector {
-    /// A cut frame, completed with zeros.
-    completed: Vec<u8>,
-    /// Interfaces on which a frame ended with a right FCS that was not declared.
-    undeclared_fcs: Vec<usize>,
+    ethernet: EthernetDissector,
+    /// The headers around the frame.
+    outer: Vec<OuterLayer>,
+    /// A packet without Ethernet header, after one that is made for it.
+    made: Vec<u8>,
 }
 
 impl Dissector {
@@ -167,100 +186,64 @@ impl Dissector {
     /// A cut frame can be parsed if its headers were captured completely: its lengths are valid,
     /// its checksums are [absent](Checksum::Absent).
     pub fn dissect<'a>(&'a mut self, captured: &CapturedFrame<'a>) -> Dissection<'a> {
-        match LinkLayer::of_type(captured.link_type) {
-            Some(LinkLayer::Ethernet) => {}
-            Some(layer) => return dissect_infiniband(layer, captured),
-            None => return Dissection::nothing(Protocol::Other, captured),
-        }
-        let has_fcs = usize::from(captured.fcs_length) == FCS_LEN;
-        let whole_len = captured.original_length as usize;
-        if captured.bytes.len() < whole_len {
-            if whole_len > LONGEST {
-                return Dissection::nothing(Protocol::of_bytes(captured.bytes), captured);
-            }
-            self.completed.clear();
-            self.completed.extend_from_slice(captured.bytes);
-            self.completed.resize(whole_len, 0);
-            return dissect_cut(&self.completed, captured, has_fcs);
-        }
-        let mut dissection = match captured.bytes.split_last_chunk() {
-            Some((bytes, found)) if has_fcs => {
-                let found = crc_from_wire(*found);
-                let mut dissection = parse(bytes, captured);
-                dissection.set_fcs(found, Checksum::of(found, fcs(bytes)));
-                dissection
-            }
-            _ => parse(captured.bytes, captured),
+        let Some(layer) = LinkLayer::of_type(captured.link_type) else {
+            return Dissection::nothing(Protocol::Other, captured);
         };
-        if !has_fcs {
-            self.look_for_fcs(&mut dissection, captured);
+        if matches!(layer, LinkLayer::InfiniBand | LinkLayer::Erf) {
+            return dissect_infiniband(layer, captured);
         }
-        if let Some(roce) = dissection.frame().and_then(Frame::roce) {
-            dissection.icrc = Checksum::of(roce.icrc, icrc(roce));
-        }
-        dissection
-    }
-
-    /// Finds an FCS that the file does not declare, as in many captures. The bytes after the packet
-    /// are an FCS if their value is right. After one such frame on an interface, the last bytes of
-    /// its other frames are taken as an FCS too, even if it is wrong.
-    fn look_for_fcs(&mut self, dissection: &mut Dissection<'_>, captured: &CapturedFrame<'_>) {
-        let trailing = dissection.frame().map_or(0, |frame| frame.padding.len());
-        if trailing < FCS_LEN || captured.bytes.len() < SHORTEST + FCS_LEN {
-            return;
-        }
-        let Some((bytes, found)) = captured.bytes.split_last_chunk() else { return };
-        let found = crc_from_wire(*found);
-        let verdict = Checksum::of(found, fcs(bytes));
-        let known = self.undeclared_fcs.contains(&captured.interface);
-        if verdict == Checksum::Ok && !known && self.undeclared_fcs.len() < 1_024 {
-            self.undeclared_fcs.push(captured.interface);
-        }
-        if verdict == Checksum::Ok || known {
-            dissection.set_fcs(found, verdict);
-            dissection.fcs_undeclared = true;
-            if let Contents::Ethernet(frame) = &mut dissection.contents {
-                frame.padding = &frame.padding[..trailing - FCS_LEN];
+        let whole_len = (captured.original_length as usize).max(captured.bytes.len());
+        let whole_len = whole_len.saturating_sub(captured.fcs_length.into());
+        self.outer.clear();
+        let Some(inner) = outer::find(layer, captured.bytes, whole_len, &mut self.outer) else {
+            if layer == LinkLayer::Ethernet {
+                return self.ethernet.dissect(captured);
             }
+            let outer = &self.outer;
+            return Dissection { outer, ..Dissection::nothing(Protocol::Other, captured) };
+        };
+        let start = inner.start.min(captured.bytes.len());
+        let bytes = &captured.bytes[start..inner.end.clamp(start, captured.bytes.len())];
+        let mut len = inner.end.saturating_sub(start);
+        let bytes = match inner.ether_type {
+            None => bytes,
+            Some(ether_type) => {
+                len += Ethernet::LEN;
+                self.made.clear();
+                self.made.extend_from_slice(&made_header(ether_type));
+                self.made.extend_from_slice(bytes);
+                &self.made
+            }
+        };
+        let original_length = u32::try_from(len).unwrap_or(u32::MAX);
+        let frame =
+            CapturedFrame { bytes, original_length, fcs_length: 0, link_type: 1, ..*captured };
+        Dissection {
+            outer: &self.outer,
+            offset: start,
+            without_ethernet: inner.ether_type.is_some(),
+            fcs: fcs_of(captured),
+            captured_len: captured.bytes.len(),
+            ..self.ethernet.dissect_inner(&frame)
         }
     }
 }
 
-fn parse<'a>(bytes: &'a [u8], captured: &CapturedFrame<'a>) -> Dissection<'a> {
-    match Frame::parse(bytes) {
-        Ok(frame) => {
-            let protocol = Protocol::of_frame(&frame);
-            Dissection {
-                contents: Contents::Ethernet(frame),
-                ..Dissection::nothing(protocol, captured)
-            }
-        }
-        Err(error) => {
-            let protocol = Protocol::of_bytes(bytes);
-            let error = Some(error).filter(|_| protocol != Protocol::Other);
-            Dissection { error, ..Dissection::nothing(protocol, captured) }
-        }
-    }
+/// An Ethernet header for a packet that was captured without one.
+fn made_header(ether_type: EtherType) -> [u8; Ethernet::LEN] {
+    let [destination, source] = [MacAddress([0; 6]); 2];
+    Ethernet { destination, source, ether_type }.to_bytes()
 }
 
-/// Parses a frame whose end was replaced by zeros.
-fn dissect_cut<'a>(
-    completed: &'a [u8],
-    captured: &CapturedFrame<'a>,
-    has_fcs: bool,
-) -> Dissection<'a> {
-    let end = completed.len() - if has_fcs { FCS_LEN.min(completed.len()) } else { 0 };
-    let parsed = parse(&completed[..end], captured);
-    let had = captured.bytes.len();
-    match parsed.frame() {
-        Some(frame) if headers_len(frame) <= had => parsed,
-        Some(frame) if headers_len(frame) - extensions_len(frame) <= had => Dissection {
-            cut_bth: frame.roce().map(|roce| roce.bth),
-            beginning: Some(*frame),
-            ..Dissection::nothing(parsed.protocol, captured)
-        },
-        // The parser read zeros in place of headers, so its result has no meaning.
-        _ => Dissection::nothing(Protocol::of_bytes(captured.bytes), captured),
+/// Checks the FCS around a tunnel, if the file declares one.
+fn fcs_of(captured: &CapturedFrame<'_>) -> Checksum {
+    match captured.bytes.split_last_chunk() {
+        Some((bytes, found))
+            if usize::from(captured.fcs_length) == FCS_LEN && !captured.is_cut() =>
+        {
+            Checksum::of(crc_from_wire(*found), fcs(bytes))
+        }
+        _ => Checksum::Absent,
     }
 }
 
@@ -268,7 +251,7 @@ fn dissect_cut<'a>(
 /// must match its bytes.
 fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dissection<'a> {
     let nothing = Dissection::nothing(Protocol::InfiniBand, captured);
-    let bytes = match layer.packet(captured.bytes) {
+    let bytes = match layer.infiniband(captured.bytes) {
         Some(bytes) if !captured.is_cut() => bytes,
         Some(_) => return nothing,
         None => return Dissection { protocol: Protocol::Other, ..nothing },
@@ -283,24 +266,4 @@ fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dis
         }
         Err(error) => Dissection { error: Some(error), ..nothing },
     }
-}
-
-fn extensions_len(frame: &Frame<'_>) -> usize {
-    frame.roce().map_or(0, |roce| roce.extensions.len())
-}
-
-/// Length of all headers up to the payload, in bytes.
-fn headers_len(frame: &Frame<'_>) -> usize {
-    let tags = frame.vlan.iter().flatten().count() * VlanTag::LEN;
-    Ethernet::LEN
-        + tags
-        + match &frame.body {
-            Body::Roce(roce) => {
-                let network: Encapsulation = roce.network.encapsulation();
-                network.network_len() + Bth::LEN + roce.extensions.len()
-            }
-            Body::Pfc(_) => rocelab_wire::Pfc::LEN,
-            Body::Pause(_) => rocelab_wire::Pause::LEN,
-            _ => 0,
-        }
 }

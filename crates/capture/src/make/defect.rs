@@ -4,7 +4,7 @@ use rocelab_wire::{Body, Frame, Network, Roce, icrc};
 use toml::Spanned;
 
 use super::error::Fault;
-use super::suggestion;
+use crate::suggestion;
 
 /// One defect of a frame that is otherwise right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -32,7 +32,6 @@ mod error;
 mod numbering;
 mod opcodes;
 mod reading;
-mod suggestion;
 mod values;
 
 use std::io::{self, Write};

@@ -4,7 +4,7 @@ use rocelab_wire::Opcode;
 
 use super::document::Message;
 use super::error::Fault;
-use super::suggestion;
+use crate::suggestion;
 
 /// The transport services that a message may name.
 const SERVICES: [&str; 4] = ["RC", "UC", "UD", "XRC"];

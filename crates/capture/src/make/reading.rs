@@ -1,6 +1,6 @@
 //! Translates errors of the TOML reader into the words of descriptions.
 
-use super::suggestion;
+use crate::suggestion;
 
 /// Rust's names of TOML's types, and TOML's own names.
 const WORDS: [(&str, &str); 12] = [

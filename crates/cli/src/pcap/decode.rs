@@ -4,11 +4,13 @@ use std::fmt;
 use std::num::NonZeroU64;
 
 use clap::Args;
-use rocelab_capture::{Checksum, Contents, Decoded, IcrcExplained, Verified};
+use rocelab_capture::{
+    CaptureFile, Checksum, Contents, Decoded, Filter, HexDump, IcrcExplained, OpcodeWanted,
+    TimeWanted, Tree, Verified,
+};
 
 use super::CaptureArguments;
 use super::output::{Closed, Output};
-use super::source;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -17,12 +19,58 @@ use crate::failure::Failure;
 pub(crate) struct DecodeArguments {
     #[command(flatten)]
     capture: CaptureArguments,
-    /// Stop after so many frames.
+    /// Stop after so many frames that are printed.
     #[arg(long, value_name = "N")]
     count: Option<NonZeroU64>,
+    /// Print each layer of a frame with its bytes and all of its fields.
+    #[arg(long, conflicts_with = "json")]
+    tree: bool,
+    /// Print below each frame its bytes, in hexadecimal.
+    #[arg(long, conflicts_with = "json")]
+    hex: bool,
     /// Show below each RoCE frame how its ICRC is computed.
     #[arg(long, conflicts_with = "json")]
     explain_icrc: bool,
+    #[command(flatten)]
+    filter: FilterArguments,
+}
+
+/// Which frames are printed: those that all of these hold for.
+#[derive(Debug, Args)]
+struct FilterArguments {
+    /// Packets that name this queue pair: as the destination, or as the source, which only datagrams name. May be given
+    /// several times.
+    #[arg(long, value_name = "QPN", value_parser = queue_pair)]
+    qp: Vec<u32>,
+    /// Packets of this opcode: a name such as RC_SEND_ONLY, or a number. May be given several times.
+    #[arg(long, value_name = "OPCODE")]
+    opcode: Vec<OpcodeWanted>,
+    /// Frames from this time on, such as 1.5ms, in the time of the file; +1.5ms counts from its first frame.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    from: Option<TimeWanted>,
+    /// Frames before this time.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    to: Option<TimeWanted>,
+}
+
+impl FilterArguments {
+    fn filter(&self) -> Filter {
+        let mut filter = Filter::default();
+        filter.queue_pairs.clone_from(&self.qp);
+        filter.opcodes.clone_from(&self.opcode);
+        (filter.from, filter.to) = (self.from, self.to);
+        filter
+    }
+}
+
+/// Reads the number of a queue pair: 24 bits, decimal, or hexadecimal after 0x.
+fn queue_pair(text: &str) -> Result<u32, String> {
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    let number = number.ok().filter(|number| *number < 1 << 24);
+    number.ok_or_else(|| "is no queue pair; give 0 to 0xffffff".to_owned())
 }
 
 /// Prints every frame.
@@ -37,20 +85,12 @@ pub(super) fn execute(arguments: &DecodeArguments) -> Result<Exit, Failure> {
 
 fn decode(arguments: &DecodeArguments, output: &mut Output) -> Result<Option<Failure>, Closed> {
     let mut left = arguments.count.map_or(u64::MAX, NonZeroU64::get);
-    let ended = source::read(&arguments.capture.path, |verified| {
-        if arguments.capture.json {
-            output.json(&Decoded(verified))?;
-        } else {
-            output.line(Line(verified))?;
-            // One that is cut off says nothing of the bytes that are not there.
-            if arguments.explain_icrc
-                && verified.dissection.icrc != Checksum::Absent
-                && let Contents::Ethernet(frame) = &verified.dissection.contents
-                && let Some(roce) = frame.roce()
-            {
-                output.line(IcrcExplained(roce))?;
-            }
+    let mut filter = arguments.filter.filter();
+    let read = CaptureFile::named(&arguments.capture.path).read(|verified| {
+        if !filter.wants(verified) {
+            return Ok(());
         }
+        show(arguments, verified, output)?;
         left -= 1;
         if left == 0 {
             output.flush()?;
@@ -59,7 +99,38 @@ fn decode(arguments: &DecodeArguments, output: &mut Output) -> Result<Option<Fai
         Ok(())
     })?;
     output.flush()?;
-    Ok(ended.failure)
+    Ok(read.error.map(Failure::from))
+}
+
+/// Prints a frame in the way that was asked for.
+fn show(
+    arguments: &DecodeArguments,
+    verified: &Verified<'_>,
+    output: &mut Output,
+) -> Result<(), Closed> {
+    if arguments.capture.json {
+        return output.json(&Decoded(verified));
+    }
+    if arguments.tree {
+        output.line(Tree(verified))?;
+    } else {
+        output.line(Line(verified))?;
+    }
+    // One that is cut off says nothing of the bytes that are not there.
+    if arguments.explain_icrc
+        && verified.dissection.icrc != Checksum::Absent
+        && let Contents::Ethernet(frame) = &verified.dissection.contents
+        && let Some(roce) = frame.roce()
+    {
+        output.line(IcrcExplained(roce))?;
+    }
+    if arguments.hex {
+        output.line(HexDump(verified.bytes))?;
+    }
+    if arguments.tree || arguments.hex {
+        output.line("")?;
+    }
+    Ok(())
 }
 
 /// A frame on one line, in the style of tcpdump.
@@ -72,6 +143,7 @@ impl fmt::Display for Line<'_> {
         if let Some(interface) = interface {
             write!(f, "{interface} ")?;
         }
+        dissection.outer.iter().try_for_each(|outer| outer.header.fmt(f))?;
         match (dissection.packet(), &dissection.contents) {
             (Some(packet), _) => {
                 write!(f, "{} > {}: {}", packet.source, packet.destination, packet.bth)?;
@@ -82,6 +154,9 @@ impl fmt::Display for Line<'_> {
                 if let Some(mad) = packet.mad() {
                     write!(f, ", {mad}")?;
                 }
+            }
+            (None, Contents::Ethernet(frame)) if dissection.without_ethernet => {
+                frame.body.fmt(f)?;
             }
             (None, Contents::Ethernet(frame)) => frame.fmt(f)?,
             (None, Contents::InfiniBand(packet)) => packet.fmt(f)?,

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::PathBuf;
 
+use rocelab_capture::ReadingEnded;
+
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -35,9 +37,12 @@ impl From<io::Error> for Closed {
     }
 }
 
-impl From<Failure> for Closed {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
+impl From<ReadingEnded<Self>> for Closed {
+    fn from(ended: ReadingEnded<Self>) -> Self {
+        match ended {
+            ReadingEnded::Unreadable(error) => Self::Failed(error.into()),
+            ReadingEnded::BySink(closed) => closed,
+        }
     }
 }
 

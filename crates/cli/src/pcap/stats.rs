@@ -1,8 +1,10 @@
 //! `rocelab pcap stats`.
 
+use rocelab_capture::CaptureFile;
+
 use super::CaptureArguments;
 use super::output::{Closed, Output};
-use super::{source, table};
+use super::table;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -17,7 +19,7 @@ pub(super) fn execute(arguments: &CaptureArguments) -> Result<Exit, Failure> {
 }
 
 fn count(arguments: &CaptureArguments, output: &mut Output) -> Result<Option<Failure>, Closed> {
-    let ended = source::read(&arguments.path, |_| Ok(()))?;
+    let ended = CaptureFile::named(&arguments.path).read(|_| Ok::<_, Closed>(()))?;
     let verifier = &ended.verifier;
     if arguments.json {
         for connection in verifier.flows().connections() {
@@ -31,5 +33,5 @@ fn count(arguments: &CaptureArguments, output: &mut Output) -> Result<Option<Fai
         output.line(format_args!("\n{} frames", verifier.totals().frames))?;
     }
     output.flush()?;
-    Ok(ended.failure)
+    Ok(ended.error.map(Failure::from))
 }

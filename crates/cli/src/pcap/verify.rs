@@ -1,10 +1,10 @@
 //! `rocelab pcap verify`.
 
-use rocelab_capture::{Verified, Verifier};
+use rocelab_capture::{CaptureFile, Verified, Verifier};
 
 use super::CaptureArguments;
 use super::output::{Closed, Output};
-use super::{source, table};
+use super::table;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -26,7 +26,7 @@ fn verify(
     output: &mut Output,
 ) -> Result<(Exit, Option<Failure>), Closed> {
     let mut listed = Vec::new();
-    let ended = source::verify(&arguments.path, |verified| {
+    let ended = CaptureFile::named(&arguments.path).verify(|verified| {
         if arguments.json {
             output.json(verified)?;
         } else {
@@ -42,7 +42,7 @@ fn verify(
     }
     output.flush()?;
     let found = verifier.totals().faults > 0;
-    Ok((if found { Exit::Found } else { Exit::Done }, ended.failure))
+    Ok((if found { Exit::Found } else { Exit::Done }, ended.error.map(Failure::from)))
 }
 
 fn list(verified: &Verified<'_>, listed: &mut Vec<String>) {

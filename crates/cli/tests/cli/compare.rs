@@ -155,3 +155,172 @@ fn results_of_older_builds_stand_beside_new_ones() {
     assert_eq!(p99[0], "-", "of three values: {table}");
     sandbox.succeeds(&["report", "results", "-o", "old.html"]);
 }
+
+/// Two clients read and write blocks on a server.
+const STORAGE: &str = r#"
+[topology.single-switch]
+hosts = 3
+link = { rate = "100Gbps", cable = "3m" }
+
+[workload.storage]
+name = "disk"
+clients = ["host-0", "host-1"]
+servers = ["host-2"]
+pairs = "all"
+block = "4KiB"
+read_fraction = 0.7
+queue_depth = 4
+access_time = "10us"
+until = "1ms"
+"#;
+
+/// The texts of a line, from which the name was taken away.
+fn line(table: &str, name: &str) -> Vec<String> {
+    let found = table.lines().find(|line| line.starts_with(&format!("{name}  ")));
+    let found = found.unwrap_or_else(|| panic!("{name}: {table}"));
+    found[name.len()..].split_whitespace().map(str::to_owned).collect()
+}
+
+/// Runs of applications alone have no flows: their figures are those of operations.
+#[test]
+fn runs_of_storage_are_compared_by_their_operations() {
+    let sandbox = Sandbox::new();
+    sandbox.write("disk.toml", STORAGE);
+    sandbox.succeeds(&["run", "disk.toml", "--out", "few", "--quiet"]);
+    let deep = ["--set", "workload.storage.queue_depth=32"];
+    sandbox.succeeds(&[&["run", "disk.toml", "--out", "many", "--quiet"][..], &deep].concat());
+    let table = sandbox.succeeds(&["compare", "few", "many", "-o", "page.html"]);
+    assert_eq!(line(&table, "workload.storage.queue_depth"), ["4", "32"]);
+    let ratio = |name: &str| -> f64 {
+        line(&table, name).last().unwrap()[1..].parse().unwrap_or_else(|_| panic!("{table}"))
+    };
+    // More operations are open, so there are more, and each takes longer.
+    for name in ["disk: completed", "disk: IOPS", "disk: bytes", "disk: open on average"] {
+        assert!(ratio(name) > 1.5, "{name}: {table}");
+    }
+    for kind in ["", " read", " write"] {
+        for figure in ["mean", "p50", "p95"] {
+            assert!(ratio(&format!("disk{kind}: latency {figure}")) > 1.1, "{kind}: {table}");
+        }
+    }
+    // A thousand values support the 99.9th percentile, and fewer none.
+    let json: Value =
+        serde_json::from_str(&sandbox.succeeds(&["compare", "few", "many", "--json"])).unwrap();
+    let figures = json["figures"].as_array().unwrap();
+    let values = |name: &str| {
+        let figure = figures.iter().find(|figure| figure["name"] == name);
+        figure.unwrap_or_else(|| panic!("{name}"))["values"].clone()
+    };
+    let (completed, p999) = (values("disk: completed"), values("disk: latency p99.9"));
+    for run in 0..2 {
+        let has_enough = completed[run].as_u64().unwrap() >= 1_000;
+        assert_eq!(p999[run].is_u64(), has_enough, "{completed} {p999}");
+    }
+    // What a run without flows cannot have is not 0, and takes no line.
+    assert!(figures.iter().all(|figure| !figure["name"].as_str().unwrap().contains("FCT")));
+    assert!(!table.contains("Flows"), "{table}");
+    assert!(sandbox.text("page.html").contains("disk read: latency p99"));
+    // Beside a run with flows, they are unknown.
+    sandbox.write("small.toml", crate::program::SMALL);
+    sandbox.succeeds(&["run", "small.toml", "--out", "flows", "--quiet"]);
+    let table = sandbox.succeeds(&["compare", "few", "flows"]);
+    assert_eq!(line(&table, "Flows completed"), ["-", "3", "-"]);
+    assert_eq!(line(&table, "disk: failed"), ["0", "-", "-"]);
+    let parquet = std::fs::read(sandbox.path("few/operations.parquet")).unwrap();
+    assert!(parquet.starts_with(b"PAR1"));
+    // The summary of one run has percentiles of each kind.
+    let told = sandbox.succeeds(&["run", "disk.toml", "--out", "told"]);
+    for name in ["disk [us]", "latency", "  read", "  write"] {
+        assert_eq!(line(&told, name).len(), 7, "{told}");
+    }
+    assert!(told.contains(" open on average\n"), "{told}");
+}
+
+/// RDMA and TCP have figures of their own.
+#[test]
+fn each_transport_has_its_figures() {
+    let sandbox = Sandbox::new();
+    let tcp = "[[workload.incast]]\nsenders = 2\nbytes = \"50KB\"\ntransport = \"tcp\"\n";
+    let rdma = crate::program::SMALL.replace("[workload.incast]", "[[workload.incast]]");
+    sandbox.write("both.toml", format!("{rdma}\n{tcp}"));
+    sandbox.succeeds(&["run", "both.toml", "--out", "both", "--quiet"]);
+    let table = sandbox.succeeds(&["compare", "both", "both"]);
+    assert_eq!(line(&table, "RDMA Flows completed"), ["3", "3", "x1.00"]);
+    assert_eq!(line(&table, "TCP Flows completed"), ["2", "2", "x1.00"]);
+    assert!(line(&table, "TCP FCT max").len() >= 4, "{table}");
+}
+
+/// A sweep's folder stands for its points, and seeds are a band.
+#[test]
+fn many_runs_are_compared_by_group() {
+    let sandbox = Sandbox::new();
+    let grid = "[sweep]\nseeds = 3\n[sweep.grid]\ncongestion_control = [\"dcqcn\", \"none\"]\n\
+                \"workload.poisson.load\" = [0.2, 0.4]\n";
+    let scenario = "[topology.single-switch]\nhosts = 4\n\
+                    link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                    [congestion_control.dcqcn]\n[workload.poisson]\nload = 0.2\n\
+                    distribution = \"websearch\"\nduration = \"1ms\"\n";
+    sandbox.write("grid.toml", format!("{scenario}{grid}"));
+    sandbox.succeeds(&["sweep", "grid.toml", "--out", "swept", "--quiet"]);
+    let json: Value =
+        serde_json::from_str(&sandbox.succeeds(&["compare", "swept", "--json"])).unwrap();
+    let groups = json["groups"].as_array().unwrap();
+    let names: Vec<_> = groups.iter().map(|group| group["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(names[0], "dcqcn, load 0.2");
+    assert_eq!(names[3], "none, load 0.4");
+    assert_eq!(groups[1]["runs"], serde_json::json!([3, 4, 5]));
+    assert_eq!(json["seeds"][4], 2);
+    // The band is that of the runs of the group.
+    for figure in json["figures"].as_array().unwrap() {
+        for (group, band) in groups.iter().zip(figure["bands"].as_array().unwrap()) {
+            let runs = group["runs"].as_array().unwrap().iter().map(|run| run.as_u64().unwrap());
+            let values: Vec<u64> = runs
+                .filter_map(|run| figure["values"][usize::try_from(run).unwrap()].as_u64())
+                .collect();
+            assert_eq!(band["known"], values.len());
+            if band["mean"].is_null() {
+                continue;
+            }
+            let mean = values.iter().sum::<u64>() as f64 / values.len() as f64;
+            assert!((band["mean"].as_f64().unwrap() / mean - 1.0).abs() < 1e-12 || mean == 0.0);
+            assert_eq!(band["min"].as_u64(), values.iter().min().copied());
+            assert_eq!(band["max"].as_u64(), values.iter().max().copied());
+        }
+    }
+    let table = sandbox.succeeds(&["compare", "swept", "-o", "page.html"]);
+    assert!(table.starts_with("12 runs in 4 groups; mean (least..greatest)"), "{table}");
+    assert!(table.lines().filter(|line| line.starts_with("none, load 0.4 x3 ")).count() >= 2);
+    let widest = table.lines().take_while(|line| !line.starts_with("The same")).map(str::len).max();
+    assert!(widest.unwrap() <= 110, "{table}");
+    assert!(table.contains("\nThe same in all runs: "), "{table}");
+    assert!(sandbox.text("page.html").contains("<h1>12 runs in 4 groups</h1>"));
+    // A point without results is told, and left out.
+    std::fs::remove_dir_all(sandbox.path("swept/points/7")).unwrap();
+    let ended = sandbox.rocelab(&["compare", "swept"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(ended.stderr, "warning: swept: 1 of 12 points have no results: they are left out\n");
+    assert!(ended.stdout.starts_with("11 runs in 4 groups"), "{ended:?}");
+}
+
+/// Results of `rocelab branch` say so, and of what.
+#[test]
+fn branches_are_told_as_such() {
+    let sandbox = Sandbox::with_small();
+    let checkpoints = ["--checkpoint-every", "10us", "--keep-checkpoints"];
+    sandbox.succeeds(
+        &[&["run", "small.toml", "--out", "whole", "--quiet"][..], &checkpoints].concat(),
+    );
+    let branch = ["branch", "whole", "--at", "10us", "--out", "branch", "--set"];
+    let ended = sandbox.rocelab(&[&branch[..], &["switch.ecn.kmin=50KB"]].concat());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let origin = "branch of whole at 10.00 us: switch.ecn.kmin=50KB";
+    assert!(ended.stdout.contains(&format!(" simulated\n{origin}\n\n")), "{ended:?}");
+    let expected =
+        serde_json::json!({ "of": "whole", "at_ps": 10_000_000, "set": ["switch.ecn.kmin=50KB"] });
+    assert_eq!(sandbox.json("branch/summary.json")["branch"], expected);
+    assert_eq!(sandbox.json("whole/summary.json").get("branch"), None);
+    let table = sandbox.succeeds(&["compare", "whole", "branch"]);
+    let told = table.lines().find(|line| line.starts_with("Branch ")).unwrap();
+    assert!(told.ends_with(origin), "{table}");
+}

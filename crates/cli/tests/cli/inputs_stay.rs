@@ -8,7 +8,7 @@ use crate::program::{SMALL, Sandbox};
 const FLOWS: &str = "source,destination,start_ps,bytes\nhost-0,host-1,0,1000\n";
 
 /// Every file name that results use themselves.
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 23] = [
     "capture-host-0.pcap",
     "capture.pcapng",
     "drops.csv",
@@ -17,9 +17,11 @@ const NAMES: [&str; 21] = [
     "flows.parquet",
     "links.csv",
     "operations.csv",
+    "operations.parquet",
     "pauses.json",
     "pfc.csv",
     "pfc.txt",
+    "progress.json",
     "queues.csv",
     "report.html",
     "run.json",

@@ -315,16 +315,16 @@ fn what_is_no_capture_is_refused_in_one_line() {
     sandbox.write("packed.pcap", [0x1f, 0x8b, 8, 0, 0, 0]);
     let whole = fs::read(data("fault_send_rnr")).unwrap();
     sandbox.write("cut.pcap", &whole[..1_000]);
-    let mut cooked = whole.clone();
-    cooked[20] = 113;
-    sandbox.write("cooked.pcap", cooked);
+    let mut wireless = whole.clone();
+    wireless[20] = 105;
+    sandbox.write("wireless.pcap", wireless);
     fs::create_dir(sandbox.path("folder.pcap")).unwrap();
     let cases = [
         ("empty.pcap", "is empty; name a pcap or pcapng file"),
         ("text.pcap", "not a capture: starts with 0x6e6f2063, neither pcap nor pcapng; name a"),
         ("packed.pcap", "neither pcap nor pcapng; unpack it with gunzip first"),
         ("cut.pcap", "the capture is cut off after frame 7; capture again"),
-        ("cooked.pcap", "frame 1 is of link type 113, which is not read here; capture on an"),
+        ("wireless.pcap", "frame 1 is of link type 105, which is not read here; capture on an"),
         ("folder.pcap", "is a folder; name a file in it"),
         ("absent.pcap", "there is no such file; name a file that you may read"),
     ];

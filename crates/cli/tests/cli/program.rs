@@ -139,8 +139,7 @@ impl Ended {
 
 /// A file of the repository.
 pub(crate) fn repository(path: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    root.canonicalize().expect("the repository").join(path)
+    Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().expect("the repository").join(path)
 }
 
 /// A file of the repository, as an argument.

@@ -67,7 +67,9 @@ fn copy_repository(copy: &Path) {
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(repository(file), copy.join(file)).unwrap();
     }
-    for folder in ["crates", "benches", "fuzz", "mpi", "python", "structure", "docs", "scenarios"] {
+    for folder in
+        ["src", "crates", "benches", "fuzz", "mpi", "python", "structure", "docs", "scenarios"]
+    {
         copy_folder(&repository(folder), &copy.join(folder));
     }
     // Compiling takes longer than running here, so nothing is optimised.
@@ -75,7 +77,7 @@ fn copy_repository(copy: &Path) {
     for entry in fs::read_dir(repository("crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         let section = format!("[profile.test.package.rocelab-{name}]\n");
-        if name != "cli" && !manifest.contains(&section) {
+        if !manifest.contains(&section) {
             manifest += &format!("\n{section}opt-level = 0\n");
         }
     }

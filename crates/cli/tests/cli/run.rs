@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::program::{Sandbox, repository, repository_argument};
+use crate::program::{SMALL, Sandbox, repository, repository_argument};
 
 #[track_caller]
 fn refused(sandbox: &Sandbox, arguments: &[&str], message: &str) {
@@ -285,4 +285,35 @@ fn a_flow_of_five_gigabytes_is_no_error() {
     assert!(
         sandbox.json("results/small-1/summary.json")["link_traversals"]["data"].as_u64() > Some(0)
     );
+}
+
+#[test]
+fn results_of_other_settings_have_directories_of_their_own() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.toml", SMALL);
+    sandbox.succeeds(&["run", "a.toml", "--quiet"]);
+    sandbox.succeeds(&["run", "a.toml", "--quiet", "--set", "workload.incast.bytes=20KB"]);
+    sandbox.succeeds(&["run", "a.toml", "--quiet", "--set", "switch.alpha=1/4"]);
+    sandbox.succeeds(&["run", "a.toml", "--quiet", "--set", "seed=5"]);
+    let expected = [
+        "results/a-1/summary.json",
+        "results/a-1-workload.incast.bytes=20KB/summary.json",
+        "results/a-5/summary.json",
+    ];
+    let tree = sandbox.tree();
+    assert!(expected.iter().all(|path| tree.iter().any(|found| found == path)), "{tree:?}");
+    let slash = |path: &String| path.starts_with("results/a-1-switch.alpha=1_4-");
+    assert!(tree.iter().any(slash), "{tree:?}");
+}
+
+/// A run is over before its measuring window begins.
+#[test]
+fn a_window_that_measures_nothing_is_a_finding() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.toml", SMALL);
+    let told = sandbox.rocelab(&["run", "a.toml", "--set", "measure.from=5s"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    let text = told.stderr;
+    assert!(text.contains("nothing was measured"), "{text}");
+    assert!(text.contains("no flow starts in the measuring window"), "{text}");
 }

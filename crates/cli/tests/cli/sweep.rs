@@ -236,3 +236,31 @@ fn what_cannot_be_swept_is_refused_and_nothing_is_written() {
         assert_eq!(sandbox.tree(), before, "{arguments:?}");
     }
 }
+
+/// A run alone ends with exit code 1 where frames of lossless priorities were dropped; so does a sweep, and says where.
+#[test]
+fn what_is_wrong_with_a_point_is_told_with_it() {
+    let sandbox = Sandbox::new();
+    let lossless = "[switch]\nheadroom = \"0B\"\nbuffer = \"100KB\"\nxoff = \"90KB\"\n[congestion_control.none]\n";
+    let sweep = "[sweep.grid]\n\"workload.incast.bytes\" = [\"1KB\", \"1MB\"]\n";
+    sandbox.write("grid.toml", format!("{SMALL}{lossless}{sweep}"));
+    let alone =
+        sandbox.rocelab(&["run", "grid.toml", "--set", "workload.incast.bytes=1MB", "--quiet"]);
+    assert_eq!(alone.code, Some(1), "{alone:?}");
+    let told = sandbox.rocelab(&["sweep", "grid.toml", "--quiet"]);
+    assert_eq!(told.code, Some(1), "{told:?}");
+    let text = told.stderr;
+    let line = text.lines().find(|line| line.contains("point 1 ")).unwrap_or_default();
+    assert!(line.contains("workload.incast.bytes=1MB") && line.contains("dropped"), "{text}");
+    assert!(!text.contains("point 0"), "{text}");
+}
+
+#[test]
+fn a_seed_that_is_there_twice_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("twice.toml", format!("{SMALL}[sweep]\nseeds = [1, 2, 1]\n"));
+    let told = sandbox.rocelab(&["sweep", "twice.toml"]);
+    assert_eq!(told.code, Some(2), "{told:?}");
+    let text = told.stderr;
+    assert!(text.contains("sweep.seeds") && text.contains("the seed 1 is there twice"), "{text}");
+}

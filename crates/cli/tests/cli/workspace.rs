@@ -2,20 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 use crate::program::repository;
 
-/// For each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 14] = [
+/// For the program and each crate of `crates/`, the others that it may use, and does use.
+const ALLOWED: [(&str, &[&str]); 16] = [
+    ("rocelab", &["cli"]),
     (
-        "rocelab",
+        "rocelab-cli",
         &[
             "capture",
             "fabric",
             "ns3-rdma",
             "report",
             "results",
+            "serve",
             "sim",
             "sweep",
             "transport",
@@ -29,6 +31,7 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("rocelab-report", &["results", "units"]),
     ("rocelab-results", &["units"]),
     ("rocelab-scenario", &["fabric", "state", "transport", "units", "wire"]),
+    ("rocelab-serve", &["report", "results"]),
     (
         "rocelab-sim",
         &[
@@ -50,19 +53,24 @@ const ALLOWED: [(&str, &[&str]); 14] = [
     ("rocelab-wire", &[]),
 ];
 
-#[test]
-fn crates_use_each_other_as_the_architecture_allows() {
-    let metadata = MetadataCommand::new()
+fn metadata() -> Metadata {
+    MetadataCommand::new()
         .manifest_path(repository("Cargo.toml"))
         .no_deps()
         .other_options(vec!["--offline".to_owned()])
         .exec()
-        .expect("cargo metadata");
+        .expect("cargo metadata")
+}
+
+#[test]
+fn crates_use_each_other_as_the_architecture_allows() {
+    let metadata = metadata();
     let crates = repository("crates");
     let mut edges = BTreeMap::new();
     for package in metadata.workspace_packages() {
         // Benches are not in `crates/`: they measure the crates from outside.
-        if !package.manifest_path.starts_with(crates.to_str().expect("UTF-8")) {
+        let is_crate = package.manifest_path.starts_with(crates.to_str().expect("UTF-8"));
+        if !is_crate && package.name != "rocelab" {
             continue;
         }
         let normal = package.dependencies.iter().filter(|one| one.kind == DependencyKind::Normal);
@@ -75,4 +83,14 @@ fn crates_use_each_other_as_the_architecture_allows() {
         .map(|(name, uses)| ((*name).to_owned(), uses.iter().map(|one| (*one).into()).collect()))
         .collect();
     assert_eq!(edges, allowed);
+}
+
+/// What `cargo install --path .` installs.
+#[test]
+fn the_package_at_the_root_is_the_program() {
+    let metadata = metadata();
+    let root = metadata.root_package().expect("a package at the root");
+    let programs: Vec<_> = root.targets.iter().filter(|target| target.is_bin()).collect();
+    assert_eq!(programs.len(), 1, "{programs:?}");
+    assert_eq!(programs[0].name, "rocelab");
 }

@@ -147,7 +147,8 @@ function comparison() {
 
 links.append(html("a", { href: "#overview" }, "Overview"));
 document.documentElement.dataset.theme = theme.name;
-if (data.kind === "compare") comparison();
+if (data.kind === "compare") { settingsCompared(); comparison(); }
+else if (data.kind === "groups") groupComparison();
 else report();
 // Tests wait for this, and read how long it took since the page was opened.
 document.documentElement.dataset.ready = performance.now().toFixed(0);

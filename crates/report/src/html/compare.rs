@@ -3,6 +3,7 @@
 use rocelab_results::{FlowRecord, Results, ResultsError};
 use serde::Serialize;
 
+use super::compare_groups::groups_html;
 use super::envelope::{BINS, Window};
 use super::flows::{Completion, completion};
 use super::map::places;
@@ -34,11 +35,16 @@ struct Run {
     timelines: Vec<TimeLine>,
 }
 
-/// The runs as one HTML file: their figures in a table, and their distributions and time lines in
-/// common figures, over the time of the longest run. All runs are compared to the first.
+/// The runs as one HTML file. A few runs: their figures in a table, and their distributions and time
+/// lines in common figures, over the time of the longest run; all runs are compared to the first. Many
+/// runs, or several seeds of the same settings: figures by group.
 ///
 /// # Errors As [`report_html`](super::report_html), for any of them.
 pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
+    let comparison = Comparison::of(results);
+    if comparison.is_grouped() {
+        return groups_html(results, comparison);
+    }
     let end_ps = results.iter().map(|one| one.summary().simulated_ps).max().unwrap_or(0);
     let names = run_names(results);
     let mut flows: Vec<Vec<FlowRecord<'_>>> = Vec::new();
@@ -51,7 +57,6 @@ pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
     let window = Window { begin_ps, end_ps };
     let mut runs = Vec::new();
     let mut columns = Vec::new();
-    let comparison = Comparison::of(results);
     for (place, ((one, name), flows)) in results.iter().zip(&names).zip(&flows).enumerate() {
         runs.push(run(one, name.clone(), flows, window)?);
         let mut overview = overview(one.summary(), one.run());

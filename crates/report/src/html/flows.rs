@@ -194,6 +194,8 @@ pub(crate) mod tests {
     pub(crate) fn flow(flow: u64, bytes: u64, fct_ps: Option<u64>) -> FlowRecord<'static> {
         FlowRecord {
             flow,
+            workload: "incast[0]".into(),
+            name: "incast[0]".into(),
             source: "host-0".into(),
             destination: "host-1".into(),
             source_qpn: 0x11,
@@ -211,6 +213,9 @@ pub(crate) mod tests {
             retransmitted_packets: 0,
             messages_delivered: fct_ps.map(|_| 1),
             status: if fct_ps.is_some() { FlowStatus::Completed } else { FlowStatus::Unfinished },
+            measured: 1,
+            path: None,
+            collisions: None,
         }
     }
 

@@ -7,6 +7,7 @@
 
 mod busiest_link;
 mod compare;
+mod compare_groups;
 mod cycles;
 mod envelope;
 mod fairness;

@@ -13,7 +13,7 @@ const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report.css");
 
 /// The scripts of every page, in this order, as one function.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("../../assets/js/dom.js"),
     include_str!("../../assets/js/format.js"),
     include_str!("../../assets/js/theme.js"),
@@ -29,6 +29,7 @@ const SCRIPTS: [&str; 16] = [
     include_str!("../../assets/js/operations.js"),
     include_str!("../../assets/js/map.js"),
     include_str!("../../assets/js/pauses.js"),
+    include_str!("../../assets/js/compare_groups.js"),
     include_str!("../../assets/js/main.js"),
 ];
 

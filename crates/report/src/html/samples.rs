@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_results::{FlowStatus, Results, ResultsError, SeriesFile, SeriesReader, SeriesSample};
-use rocelab_units::Duration;
+use rocelab_results::{
+    FlowStatus, Results, ResultsError, SampleInterval, SeriesFile, SeriesReader, SeriesSample,
+};
 use serde::Serialize;
 
 use super::envelope::{Steps, Window};
@@ -316,7 +317,7 @@ fn open_times<'a>(
 }
 
 /// Sampling intervals by the names of their sections.
-type Intervals = BTreeMap<String, Duration>;
+type Intervals = BTreeMap<String, SampleInterval>;
 
 /// A sample before it is in a series: its time (ps), and its value.
 type Point = (u64, u64);
@@ -373,11 +374,14 @@ impl Sampled {
         Ok(limits)
     }
 
-    /// The time between two samples (ps), above zero.
-    fn interval(&self, results: &Results, intervals: &Intervals) -> Result<u64, ResultsError> {
-        let interval = intervals.get(self.section).map_or(0, |interval| interval.ps());
-        if interval > 0 {
-            return Ok(interval);
+    /// The time between two samples.
+    fn interval(
+        &self,
+        results: &Results,
+        intervals: &Intervals,
+    ) -> Result<SampleInterval, ResultsError> {
+        if let Some(interval) = intervals.get(self.section).filter(|of| of.first_ps > 0) {
+            return Ok(*interval);
         }
         Err(ResultsError::Malformed {
             path: results.path().join(self.file.path),
@@ -393,13 +397,13 @@ impl Sampled {
 /// The steps of the samples at `points` of a run that ended at `run_ps`; a missing sample is zero.
 /// Samples are taken at multiples of the interval. Quantities that are measured over an interval
 /// have one more sample, at the end of the run, for the last, incomplete interval.
-fn steps(points: &[Point], interval: u64, holds: Holds, run_ps: u64) -> Steps {
+fn steps(points: &[Point], interval: SampleInterval, holds: Holds, run_ps: u64) -> Steps {
     let mut steps = Steps::default();
     let mut end = None;
     for &(time, value) in points {
         let (from, until) = match holds {
-            Holds::After => (time, time.saturating_add(interval)),
-            Holds::Before => (time.saturating_sub(1) / interval * interval, time),
+            Holds::After => (time, time.saturating_add(interval.from(time))),
+            Holds::Before => (interval.start_of(time), time),
         };
         if let Some(end) = end.filter(|end| *end < from) {
             steps.set(end, 0);
@@ -418,11 +422,12 @@ mod tests {
     use super::super::envelope::Window;
     use super::*;
 
+    const TEN: SampleInterval = SampleInterval { first_ps: 10, double_after: None };
     const WINDOW: Window = Window { begin_ps: 0, end_ps: 80 };
 
     #[test]
     fn samples_that_are_left_out_were_zero() {
-        let steps = steps(&[(10, 5), (20, 6), (50, 7)], 10, Holds::After, 80);
+        let steps = steps(&[(10, 5), (20, 6), (50, 7)], TEN, Holds::After, 80);
         let expected = [0, 0, 0, 5, 5, 6, 6, 0, 0, 0, 0, 7, 7, 0, 0, 0];
         assert_eq!(steps.envelope(WINDOW, 8), expected);
     }
@@ -430,7 +435,7 @@ mod tests {
     #[test]
     fn what_counts_over_an_interval_is_drawn_over_it() {
         // The run ends in the middle of an interval.
-        let steps = steps(&[(10, 5), (20, 6), (50, 7), (60, 8), (64, 9)], 10, Holds::Before, 80);
+        let steps = steps(&[(10, 5), (20, 6), (50, 7), (60, 8), (64, 9)], TEN, Holds::Before, 80);
         // In two parts, because the last part includes its end.
         let at = |time| steps.envelope(Window { begin_ps: time, end_ps: time + 1 }, 2)[0];
         let expected = [(0, 5), (9, 5), (10, 6), (20, 0), (39, 0), (40, 7), (50, 8), (60, 9)];
@@ -440,17 +445,17 @@ mod tests {
 
     #[test]
     fn few_samples_far_apart_hold_for_their_interval_and_no_longer() {
-        let after = steps(&[(10, 5), (50, 7)], 10, Holds::After, 80);
+        let after = steps(&[(10, 5), (50, 7)], TEN, Holds::After, 80);
         assert_eq!(after.envelope(WINDOW, 8)[2..8], [0, 5, 5, 0, 0, 0]);
         // If a run ended in its first interval, its sample holds from the start on.
-        let before = steps(&[(7, 5)], 10, Holds::Before, 7);
+        let before = steps(&[(7, 5)], TEN, Holds::Before, 7);
         assert_eq!(before.last(), Some((0, 5)));
     }
 
     #[test]
     fn a_curve_does_not_fall_because_the_run_is_over() {
         let points = [(10, 5), (20, 6)];
-        assert_eq!(steps(&points, 10, Holds::Before, 20).last(), Some((10, 6)));
-        assert_eq!(steps(&points, 10, Holds::Before, 21).last(), Some((20, 0)));
+        assert_eq!(steps(&points, TEN, Holds::Before, 20).last(), Some((10, 6)));
+        assert_eq!(steps(&points, TEN, Holds::Before, 21).last(), Some((20, 0)));
     }
 }

@@ -148,6 +148,15 @@ fn a_summary_fits_80_columns() {
     check(&table, "summary.txt");
 }
 
+fn of_kind(per_second: u64) -> KindCounts {
+    KindCounts {
+        completed: per_second / 10,
+        per_second: Some(per_second),
+        latency_ps: Distribution::of(&mut [12_345_678; 2_000]),
+        open_mean: None,
+    }
+}
+
 #[test]
 fn applications_have_their_lines() {
     let disk = OperationCounts {
@@ -164,6 +173,15 @@ fn applications_have_their_lines() {
             tail: None,
         }),
         latency_ps: Distribution::of(&mut [12_345_678, 13_456_789, 15_000_000]),
+        open_mean: Some(Millionths(15_500_000)),
+        kinds: [("read", 1_000_000), ("write", 234_567)]
+            .map(|(kind, per_second)| (kind.to_owned(), of_kind(per_second)))
+            .into(),
+    };
+    // A name that is too long for its column has a line of its own.
+    let long = OperationCounts {
+        app: "key-value store".into(),
+        latency_ps: Distribution::with_missing(&mut [7_000_000; 20], &Missing::never(1)),
         ..OperationCounts::default()
     };
     let kv = OperationCounts { app: "kv".into(), total: 1, failed: 1, ..Default::default() };
@@ -172,7 +190,7 @@ fn applications_have_their_lines() {
         flows,
         fct_ps: None,
         slowdown: None,
-        operations: vec![disk, kv],
+        operations: vec![disk, long, kv],
         rnr_naks: 2,
         ..summary()
     };

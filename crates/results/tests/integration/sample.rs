@@ -8,6 +8,8 @@ use rocelab_results::*;
 pub(crate) fn flows() -> Vec<FlowRecord<'static>> {
     let completed = FlowRecord {
         flow: 1,
+        workload: "incast[0]".into(),
+        name: "incast[0]".into(),
         source: "host-1".into(),
         destination: "host-16".into(),
         source_qpn: 0x11,
@@ -25,6 +27,9 @@ pub(crate) fn flows() -> Vec<FlowRecord<'static>> {
         retransmitted_packets: 0,
         messages_delivered: Some(1),
         status: FlowStatus::Completed,
+        measured: 1,
+        path: Some("host-1>switch>host-0".into()),
+        collisions: Some(0),
     };
     vec![
         completed.clone(),
@@ -150,6 +155,7 @@ pub(crate) fn operations() -> Vec<OperationRecord<'static>> {
         latency_ps: Some(12_500_000),
         found: None,
         status: OperationStatus::Completed,
+        measured: 1,
     };
     vec![
         read.clone(),
@@ -205,6 +211,7 @@ pub(crate) fn summary() -> Summary {
     Summary {
         scenario: "incast-v2".into(),
         labels: BTreeMap::new(),
+        branch: None,
         seed: 1,
         roce_version: 2,
         incomplete: false,

@@ -70,6 +70,10 @@ pub(super) const fn one() -> u16 {
 }
 
 impl Description for Parameters {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
     }

@@ -15,6 +15,9 @@ use crate::{QueuePairAttributes, Transport, Verb};
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "FlowsParameters")]
 pub struct Parameters {
+    /// What the results call it. Default: `flows[K]`, K counting from 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The flows themselves: `[[workload.flows.list]]`, or an array of inline tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub list: Vec<FlowConfig>,
@@ -54,6 +57,7 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
+            name: None,
             list: Vec::new(),
             csv: None,
             reference: None,
@@ -91,6 +95,10 @@ pub struct FlowConfig {
 }
 
 impl Description for Parameters {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
     }

@@ -13,6 +13,9 @@ use crate::{QueuePairAttributes, Transport, Verb};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "IncastParameters")]
 pub struct Parameters {
+    /// What the results call it. Default: `incast[K]`, K counting from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// How many hosts send in a round, drawn at random from all but the receiver.
     #[schemars(range(min = 1))]
     pub senders: u32,
@@ -56,6 +59,10 @@ const fn once() -> u32 {
 }
 
 impl Description for Parameters {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
     }

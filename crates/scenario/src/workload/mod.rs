@@ -24,6 +24,9 @@ use super::{Items, QueuePairAttributes, Transport};
 
 /// What can be asked of every workload. Implemented by the `Parameters` of each.
 pub trait Description {
+    /// What the results call it, if the scenario says so.
+    fn name(&self) -> Option<&str>;
+
     /// What carries its flows.
     fn transport(&self) -> Transport {
         Transport::Rdma
@@ -60,6 +63,10 @@ pub trait Description {
 }
 
 impl<P: Definition> Description for P {
+    fn name(&self) -> Option<&str> {
+        self.common().name
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.common().congestion_control
     }
@@ -138,6 +145,17 @@ macro_rules! workloads {
                         let key = format!("workload.{}[{index}]", $name_of_program);
                         all.push((key, WorkloadKind::$program(item)));
                     }
+                )*
+                all
+            }
+
+            /// The congestion controls that workloads choose, to set them otherwise.
+            pub fn algorithms_mut(&mut self) -> Vec<&mut Algorithm> {
+                let mut all = Vec::new();
+                $(all.extend(self.$module.0.iter_mut().filter_map(|item| item.congestion_control.as_mut()));)*
+                $(
+                    let items = self.$module_of_program.0.iter_mut();
+                    all.extend(items.filter_map(|item| item.congestion_control.as_mut()));
                 )*
                 all
             }

@@ -14,6 +14,9 @@ use crate::QueuePairAttributes;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "MulticastParameters")]
 pub struct Parameters {
+    /// What the results call it. Default: `multicast[K]`, K counting from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The host that sends. It need not be a member.
     pub from: String,
     /// The name of a `[[multicast_group]]`.
@@ -41,6 +44,10 @@ pub struct Parameters {
 }
 
 impl Description for Parameters {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
     }

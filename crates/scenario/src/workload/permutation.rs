@@ -13,6 +13,9 @@ use crate::{QueuePairAttributes, Transport, Verb};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PermutationParameters")]
 pub struct Parameters {
+    /// What the results call it. Default: `permutation[K]`, K counting from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Payload bytes of each flow.
     pub bytes: Bytes,
     /// When all of them start. Default: 0s.
@@ -42,6 +45,10 @@ pub struct Parameters {
 }
 
 impl Description for Parameters {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
     }

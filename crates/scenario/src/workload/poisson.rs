@@ -19,6 +19,9 @@ use crate::{QueuePairAttributes, Transport, Verb};
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PoissonParameters")]
 pub struct Parameters {
+    /// What the results call it. Default: `poisson[K]`, K counting from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Offered payload as a share of each host's link rate, above 0 and at most 1.
     #[schemars(range(max = 1.0))]
     pub load: f64,
@@ -63,6 +66,10 @@ pub struct Parameters {
 }
 
 impl Description for Parameters {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
     }

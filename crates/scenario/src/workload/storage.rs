@@ -85,6 +85,10 @@ const fn response() -> Bytes {
 }
 
 impl Description for Parameters {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
     }

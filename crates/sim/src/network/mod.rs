@@ -85,6 +85,7 @@ pub(crate) use self::overview::Overview;
 pub use self::part::{Cut, Part};
 pub use self::port::{PortCounters, PortView};
 pub use self::receiver::ReceiverCounts;
+pub(crate) use self::sampling::CountersThen;
 pub(crate) use self::sampling::flow_watch::FlowCounters;
 pub use self::setting::Setting;
 pub(crate) use self::state::{Checkpoint, SavedNetwork};

@@ -15,6 +15,7 @@ use super::link_rates::LinkUse;
 use super::node::{Host, Role};
 use super::port::PortView;
 use super::receiver::{Receiver, ReceiverCounts};
+use super::sampling::CountersThen;
 use super::sampling::flow_watch::FlowCounters;
 use crate::profile::{FlowStarts, Inspect, Profile};
 use crate::record::{OpenOperation, Totals, Traversals};
@@ -246,9 +247,9 @@ impl<'a, P: Profile> Overview<'a, P> {
             || self.0.own_ports().iter().any(|port| port.port.has_closed_shaper())
     }
 
-    /// Whether events are scheduled here beside those of samplers, each of which always has one.
+    /// Whether events are scheduled here beside those of samplers.
     pub(crate) fn has_more_than_samples(self) -> bool {
-        self.0.queue.has_more_than(self.0.features.sampling.samplers.len())
+        self.0.queue.has_more_than(self.0.features.sampling.events())
     }
 
     /// All that was found at hosts that are here, with their nodes.
@@ -301,11 +302,24 @@ impl<'a, P: Profile> Overview<'a, P> {
         })
     }
 
-    /// How the link of a port that is here was used from the start of the run to `now`.
-    pub(crate) fn link_use(self, view: &PortView<'_, P>, now: SimTime) -> LinkUse {
+    /// What was counted at a port that is here in the measuring window of a run that is over at `now`; `None` without
+    /// one.
+    pub(crate) fn link_window(self, view: &PortView<'_, P>, now: SimTime) -> Option<CountersThen> {
+        let port = self.0.nodes[view.node as usize].first_port + u32::from(view.number);
+        Some(self.0.features.sampling.link(port)?.counted(&self.0.ports, now))
+    }
+
+    /// How the link of a port that is here was used from `from` to `to`; of a frame that is being sent at `now`, the end
+    /// of the run, only a part is on it.
+    pub(crate) fn link_use(
+        self,
+        view: &PortView<'_, P>,
+        (from, to): (SimTime, SimTime),
+        now: SimTime,
+    ) -> LinkUse {
         let port = self.0.nodes[view.node as usize].first_port + u32::from(view.number);
         let (rate, rates) = (view.port.link().rate(), &self.0.failures.link_rates);
-        let mean = rates.mean_or(port, (SimTime::ZERO, now), rate);
+        let mean = rates.mean_or(port, (from, to), rate);
         let free_at = self.0.failures.outages.free_at(port, view.port.free_at());
         let changed = self.0.failures.link_rates.by_port.get(&port);
         let sending = changed.map(|rates| rates.under_way).filter(|&(until, _)| until == free_at);

@@ -2,6 +2,7 @@
 //! an event of its own.
 
 pub(in crate::network) mod flow_watch;
+mod link_window;
 mod samplers;
 
 use std::collections::BTreeMap;
@@ -9,10 +10,13 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::{BufferPolicy, NodeId, Serialisation};
-use rocelab_units::{Duration, SimTime};
+use rocelab_results::SampleInterval;
+use rocelab_units::SimTime;
 
 use self::flow_watch::WatchedEnd;
-use self::samplers::{Counted, ReceivedFlow, SampledFlow, Sampler};
+pub(crate) use self::link_window::CountersThen;
+use self::link_window::MeasuredLink;
+use self::samplers::{Counted, ReceivedFlow, SampledFlow, Sampler, Timing};
 pub(in crate::network) use self::samplers::{Measured, Sampling};
 use super::core::Network;
 use super::digest::Records;
@@ -27,7 +31,7 @@ use crate::record::{
     FlowGoodput, FlowRate, FlowState, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength,
     Record, RecordKind,
 };
-use crate::{Plan, PortSamplingPlan};
+use crate::{MeasurePlan, Plan, PortSamplingPlan};
 
 /// A network in which something is measured.
 #[derive(Debug)]
@@ -35,7 +39,7 @@ pub(crate) struct Measuring<'a, P: Profile> {
     plan: &'a Arc<Plan>,
     part: &'a Part,
     hosts: &'a [Host<P>],
-    ports: &'a [NetworkPort<P>],
+    ports: &'a mut [NetworkPort<P>],
     switches: &'a [Switch<P>],
     rates: &'a LinkRates,
     records: &'a mut Records,
@@ -88,9 +92,9 @@ impl<P: Profile> Measuring<'_, P> {
         self.add_port_samplers(sampling.utilisation.as_ref(), |ports| {
             Measured::Utilisation(counted(ports))
         });
-        let all = self.ports;
+        let numbers: Vec<u16> = self.ports.iter().map(|port| port.number).collect();
         self.add_port_samplers(sampling.ingress.as_ref(), |ports| {
-            Measured::Ingress(ports.into_iter().map(|port| all[port as usize].number).collect())
+            Measured::Ingress(ports.into_iter().map(|port| numbers[port as usize]).collect())
         });
         if let Some(rates) = &sampling.rates {
             self.add_flow_samplers(rates.interval, &rates.flows);
@@ -98,10 +102,13 @@ impl<P: Profile> Measuring<'_, P> {
         if let Some(watched) = &sampling.flows {
             self.add_watched(watched.interval, &watched.flows);
         }
+        // Without a begin and an end it is the whole run.
+        if let Some(window) = plan.measure.filter(|window| !window.is_the_whole_run()) {
+            self.add_link_windows(window);
+        }
         for number in 0..self.sampling.samplers.len() {
-            let Sampler { node, interval, ref what, .. } = self.sampling.samplers[number];
-            let at_once = what.is_of_a_moment();
-            let time = if at_once { SimTime::ZERO } else { SimTime::ZERO + interval };
+            let Sampler { node, timing, ref what, .. } = self.sampling.samplers[number];
+            let time = timing.first(what.is_of_a_moment());
             let sampler = u32::try_from(number).unwrap_or(u32::MAX);
             self.timers.arm(node, time, Event::Sample { sampler });
         }
@@ -126,7 +133,7 @@ impl<P: Profile> Measuring<'_, P> {
     }
 
     /// Samplers for each host at which some of the flows begin, and to which their payload comes.
-    fn add_flow_samplers(&mut self, interval: Duration, flows: &[u32]) {
+    fn add_flow_samplers(&mut self, interval: SampleInterval, flows: &[u32]) {
         let mut by_source: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         let mut by_receiver: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for &flow in flows {
@@ -150,7 +157,7 @@ impl<P: Profile> Measuring<'_, P> {
     }
 
     /// Samplers for each host at which one of the flows begins or ends.
-    fn add_watched(&mut self, interval: Duration, flows: &[u32]) {
+    fn add_watched(&mut self, interval: SampleInterval, flows: &[u32]) {
         let mut by_host: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for &flow in flows {
             let described = &self.plan.flows[flow as usize];
@@ -166,8 +173,25 @@ impl<P: Profile> Measuring<'_, P> {
         }
     }
 
-    fn add_sampler(&mut self, node: NodeId, interval: Duration, what: Measured) {
-        self.sampling.samplers.push(Sampler { node, interval, last: SimTime::ZERO, what });
+    /// What counts the frames of each port of the nodes here in the measuring window.
+    fn add_link_windows(&mut self, window: MeasurePlan) {
+        self.sampling.first_of_links = self.sampling.samplers.len();
+        let nodes = 0..u32::try_from(self.timers.nodes.len()).unwrap_or(u32::MAX);
+        for node in nodes.filter(|node| self.part.has(*node)) {
+            let first = self.timers.nodes[node as usize].first_port;
+            let ports = (first..).zip(self.ports.iter().skip(first as usize));
+            let own = ports.take_while(|(_, port)| port.node == node);
+            let links: Vec<_> = own.map(|(port, _)| MeasuredLink::new(port, window)).collect();
+            if !links.is_empty() {
+                let (timing, what) = (Timing::Window(window), Measured::Links(links));
+                self.sampling.samplers.push(Sampler { node, timing, last: SimTime::ZERO, what });
+            }
+        }
+    }
+
+    fn add_sampler(&mut self, node: NodeId, interval: SampleInterval, what: Measured) {
+        let timing = Timing::Every(interval);
+        self.sampling.samplers.push(Sampler { node, timing, last: SimTime::ZERO, what });
     }
 
     /// A sampler measures, and comes back after its interval.
@@ -178,8 +202,9 @@ impl<P: Profile> Measuring<'_, P> {
         if let Some(due) = sampling.samplers.get_mut(sampler as usize) {
             let (flows, received) = (&mut sampling.flows, &mut sampling.received);
             self.measure(key, due, flows, received, &mut sampling.watched.ends);
-            let time = key.time + due.interval;
-            self.timers.arm(due.node, time, Event::Sample { sampler });
+            if let Some(time) = due.timing.next(key.time) {
+                self.timers.arm(due.node, time, Event::Sample { sampler });
+            }
         }
         *self.sampling = sampling;
     }
@@ -189,7 +214,7 @@ impl<P: Profile> Measuring<'_, P> {
         let mut sampling = std::mem::take(self.sampling);
         let key = EventKey { time: now, tie: Tie::default() };
         for sampler in &mut sampling.samplers {
-            if !sampler.what.is_of_a_moment() {
+            if sampler.what.is_of_an_interval() {
                 let (flows, received) = (&mut sampling.flows, &mut sampling.received);
                 self.measure(key, sampler, flows, received, &mut sampling.watched.ends);
             }
@@ -226,6 +251,9 @@ impl<P: Profile> Measuring<'_, P> {
                 for counted in ports {
                     self.sample_use(key, since, counted);
                 }
+            }
+            Measured::Links(links) => {
+                links.iter_mut().for_each(|link| link.note(self.ports, key.time));
             }
             Measured::Ingress(ports) => self.sample_ingress(key, sampler.node, ports),
             Measured::Rates(places) => {

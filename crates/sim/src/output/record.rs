@@ -10,6 +10,7 @@ use rocelab_units::{Duration, SimTime};
 use super::deadlocks::deadlock_records;
 use super::error::RunError;
 use super::flow_counters;
+use super::flow_paths::FlowPaths;
 use super::links;
 use super::lossless::LosslessDrops;
 use super::reference_files::{PauseLine, ReferenceOutput};
@@ -39,6 +40,7 @@ pub(super) struct Output<'a> {
     reference: Option<ReferenceOutput>,
     statistics: RunStatistics,
     ideal: UnloadedNetwork,
+    paths: FlowPaths<'a>,
     /// Flows whose end has been written.
     ended: Vec<bool>,
     pause_tree: PauseTree<'a>,
@@ -47,7 +49,7 @@ pub(super) struct Output<'a> {
 
 rocelab_state::state!(['a] Output<'a> {
     values: statistics, ended;
-    states: pause_tree, lossless_drops;
+    states: paths, pause_tree, lossless_drops;
     kept: plan, sink, tables, reference, ideal
 });
 
@@ -64,6 +66,7 @@ impl<'a> Output<'a> {
                 .map_err(RunError::Reference)?,
             statistics: RunStatistics::new(plan),
             ideal: UnloadedNetwork::new(plan),
+            paths: FlowPaths::new(plan),
             ended: vec![false; plan.flows.len()],
             pause_tree: PauseTree::new(plan),
             lossless_drops: LosslessDrops::new(plan),
@@ -139,8 +142,15 @@ impl<'a> Output<'a> {
         };
         let completed = (status == FlowStatus::Completed).then_some(end);
         let (source_qpn, destination_qpn) = numbers(plan);
+        let workload = &self.plan.workloads[plan.workload as usize];
+        let (path, collisions) = match self.paths.end(plan, end) {
+            Some(known) => (Some(known.path.into()), Some(known.collisions)),
+            None => (None, None),
+        };
         let record = FlowRecord {
             flow: u64::from(flow),
+            workload: workload.key.as_str().into(),
+            name: workload.name.as_str().into(),
             source: self.name(plan.source).into(),
             destination: self.name(plan.destination).into(),
             source_qpn,
@@ -158,9 +168,17 @@ impl<'a> Output<'a> {
             retransmitted_packets,
             messages_delivered,
             status,
+            measured: self.measured(plan.start),
+            path,
+            collisions,
         };
         self.statistics.add_flow(self.plan, plan.transport, &record);
         self.tables.flows.write(&record)
+    }
+
+    /// Whether what starts at a time is in the measuring window, as the tables have it.
+    fn measured(&self, start: SimTime) -> u8 {
+        self.plan.measure.is_none_or(|window| window.counts(start)).into()
     }
 
     /// Data packets or segments that a flow's payload needs.
@@ -202,6 +220,7 @@ impl<'a> Output<'a> {
             latency_ps: None,
             found: None,
             status: OperationStatus::Unfinished,
+            measured: self.measured(open.start),
         }
     }
 
@@ -306,6 +325,7 @@ impl<'a> Output<'a> {
             operations: self.statistics.operation_counts(self.plan, &accepted, now),
             transports: self.statistics.transports(self.plan, &accepted, now),
             lossless_drops: self.lossless_drops.finish(),
+            measured: self.statistics.measured(self.plan, now),
             ..summary(self.plan, simulation, self.statistics.flows(), &accepted, ending)
         };
         self.sink.nodes(crate::topology_map(&self.plan.topology).nodes)?;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use rocelab_results::{
-    FlowRecord, FlowStatistics, OperationCounts, OperationRecord, OperationStatistics,
-    TransportFlows,
+    FlowCounts, FlowRecord, FlowStatistics, MeasuredWindow, OperationCounts, OperationRecord,
+    OperationStatistics, OperationStatus, TransportFlows,
 };
 use rocelab_units::SimTime;
 
@@ -22,6 +22,10 @@ pub(super) struct RunStatistics {
     flows: FlowStatistics,
     /// Where there is TCP: by what carries the flows.
     by_transport: BTreeMap<Transport, FlowStatistics>,
+    /// Flows outside the measuring window.
+    flows_outside: FlowCounts,
+    /// Operations outside, and how many of them failed.
+    operations_outside: (u64, u64),
 }
 
 impl RunStatistics {
@@ -30,6 +34,8 @@ impl RunStatistics {
             operations: vec![OperationStatistics::default(); plan.apps.len()],
             flows: FlowStatistics::default(),
             by_transport: BTreeMap::new(),
+            flows_outside: FlowCounts::default(),
+            operations_outside: (0, 0),
         }
     }
 
@@ -40,6 +46,9 @@ impl RunStatistics {
 
     /// Counts a flow.
     pub(super) fn add_flow(&mut self, plan: &Plan, transport: Transport, flow: &FlowRecord<'_>) {
+        if flow.measured == 0 {
+            return self.flows_outside.add(flow.status);
+        }
         self.flows.add(flow);
         if plan.tcp.is_some() {
             self.by_transport.entry(transport).or_default().add(flow);
@@ -48,7 +57,27 @@ impl RunStatistics {
 
     /// Counts an operation of an application.
     pub(super) fn add_operation(&mut self, app: usize, operation: &OperationRecord<'_>) {
-        self.operations[app].add(operation);
+        if operation.measured == 1 {
+            return self.operations[app].add(operation);
+        }
+        let has_failed =
+            !matches!(operation.status, OperationStatus::Completed | OperationStatus::Unfinished);
+        let (all, failed) = &mut self.operations_outside;
+        *all += 1;
+        *failed += u64::from(has_failed);
+    }
+
+    /// What the summary says of the measuring window of a run that is over `now`, if there is one.
+    pub(super) fn measured(&self, plan: &Plan, now: SimTime) -> Option<MeasuredWindow> {
+        let (from, to) = plan.measure?.within(now);
+        let (operations_outside, failed_operations_outside) = self.operations_outside;
+        Some(MeasuredWindow {
+            from_ps: from.ps(),
+            to_ps: to.ps(),
+            flows_outside: self.flows_outside,
+            operations_outside,
+            failed_operations_outside,
+        })
     }
 
     /// What the summary says of flows by what carries them, where there is TCP.
@@ -79,9 +108,12 @@ impl RunStatistics {
         let counts = |(number, (app, statistics)): (u32, (&AppPlan, &OperationStatistics))| {
             let connections = &plan.connections;
             let own = connections.iter().filter(|connection| connection.app == number).count();
-            let planned = app.planned(own as u64);
+            // It is not known when those would have started that have not.
+            let planned = app.planned(own as u64).filter(|_| plan.measure.is_none());
             let log = &accepted.apps[number as usize];
-            statistics.counts(&app.name, planned, log, now.ps())
+            let window = plan.measure.map(|window| window.within(now));
+            let window = window.map(|(from, to)| (from.ps(), to.ps()));
+            statistics.counts(&app.name, planned, log, (window, now.ps()))
         };
         (0u32..).zip(plan.apps.iter().zip(&self.operations)).map(counts).collect()
     }

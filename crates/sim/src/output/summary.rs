@@ -6,8 +6,8 @@ use rocelab_fabric::NodeId;
 use rocelab_results::{
     DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
     IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts,
-    PathMigrationRecord, PfcCounts, RunSpan, SlowReceiverRecord, StreamRecord, Summary, TcpCounts,
-    is_most,
+    PathMigrationRecord, PfcCounts, RunSpan, SampleInterval, SlowReceiverRecord, StreamRecord,
+    Summary, TcpCounts, is_most,
 };
 use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
@@ -47,6 +47,7 @@ pub(super) fn summary<P: Profile>(
     Summary {
         scenario: plan.name.clone(),
         labels: plan.labels.clone(),
+        branch: None,
         seed: plan.seed,
         roce_version: if plan.roce.encapsulation == Encapsulation::V1 { 1 } else { 2 },
         incomplete: ending == Ending::Interrupted,
@@ -94,6 +95,8 @@ pub(super) fn summary<P: Profile>(
         completions_after_events: nics.completions_after_events,
         timeouts: nics.timeouts,
         retransmissions: nics.retransmitted.packets,
+        measured: None,
+        sample_intervals: intervals(plan),
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         operations: Vec::new(),
         stalled: None,
@@ -103,6 +106,12 @@ pub(super) fn summary<P: Profile>(
         tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
         streams: streams(plan, network),
     }
+}
+
+/// The sampling intervals by the names of their sections.
+fn intervals(plan: &Plan) -> BTreeMap<String, SampleInterval> {
+    let named = plan.sampling.intervals();
+    named.map(|(name, interval)| (name.to_owned(), interval)).collect()
 }
 
 /// The names of the frames that stop links, if some are not those of PFC.
@@ -143,6 +152,10 @@ pub(super) fn goodput(
     accepted: &DeliveryLog,
     end: SimTime,
 ) -> Option<Goodput> {
+    if let Some(window) = plan.measure {
+        let (from, to) = window.within(end);
+        return Goodput::of_window(accepted, from.ps(), to.ps());
+    }
     let flows = plan.flows.iter().filter(|flow| flow.start <= end);
     let flows = flows.filter(|flow| transport.is_none_or(|transport| flow.transport == transport));
     let mut offered = 0_u64;

@@ -9,6 +9,7 @@ mod headroom;
 mod ingress;
 mod links;
 mod markings;
+mod measure;
 mod multicast;
 mod neighbours;
 mod opcodes;
@@ -22,6 +23,7 @@ mod slow_receiver;
 mod streams;
 mod switches;
 mod tcp;
+mod workload;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +44,7 @@ pub use self::ingress::IngressPlan;
 pub use self::links::{LinkPlan, LinkPlans};
 pub use self::markings::Markings;
 pub(crate) use self::markings::SentMarkings;
+pub use self::measure::MeasurePlan;
 pub use self::multicast::{MulticastGroup, MulticastPlan, MulticastSending};
 pub use self::neighbours::NeighbourPlan;
 pub use self::opcodes::OpcodeSet;
@@ -55,6 +58,7 @@ pub use self::slow_receiver::SlowReceiver;
 pub use self::streams::{StreamPlan, StreamsPlan};
 pub use self::switches::SwitchOverrides;
 pub use self::tcp::TcpPlan;
+pub use self::workload::WorkloadPlan;
 use crate::address;
 use crate::scenario::OnDeadlock;
 use crate::workload::AppPlan;
@@ -103,6 +107,8 @@ pub struct Plan {
     pub tcp: Option<TcpPlan>,
     /// What hosts send that is of no workload.
     pub streams: StreamsPlan,
+    /// The workloads, in the order that numbers flows.
+    pub workloads: Vec<WorkloadPlan>,
     /// In order of start time, then of the scenario's text.
     pub flows: Vec<FlowPlan>,
     /// In the order of kinds of workload, then of the scenario's text.
@@ -121,6 +127,8 @@ pub struct Plan {
     pub on_deadlock: OnDeadlock,
     /// Which ports are captured.
     pub capture: Option<CapturePlan>,
+    /// The part of the run that its results are about; all of it without.
+    pub measure: Option<MeasurePlan>,
     /// What is sampled.
     pub sampling: SamplingPlan,
 }
@@ -131,6 +139,11 @@ impl Plan {
         let app = self.connections.get(connection as usize)?.app;
         let program = self.apps.get(app as usize)?.program.as_ref()?;
         program.hosts.get(member as usize).copied()
+    }
+
+    /// Whether anything is measured at some times.
+    pub(crate) fn is_sampled(&self) -> bool {
+        !self.sampling.is_empty() || self.measure.is_some_and(|window| !window.is_the_whole_run())
     }
 
     /// Has the run end at this time (ps), where that of an earlier one was interrupted.

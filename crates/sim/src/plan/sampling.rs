@@ -1,7 +1,7 @@
 //! What is sampled.
 
 use rocelab_fabric::NodeId;
-use rocelab_units::Duration;
+use rocelab_results::SampleInterval;
 
 /// What is sampled at regular intervals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,22 @@ pub struct SamplingPlan {
 }
 
 impl SamplingPlan {
+    /// The intervals of what is sampled, by the names of the sections of `[sample]`.
+    pub fn intervals(&self) -> impl Iterator<Item = (&'static str, SampleInterval)> {
+        let Self { queues, marks, utilisation, ingress, rates, flows } = self;
+        let ports = [
+            ("queues", queues),
+            ("marks", marks),
+            ("utilisation", utilisation),
+            ("ingress", ingress),
+        ];
+        let ports = ports.map(|(name, sampled)| (name, sampled.as_ref().map(|one| one.interval)));
+        let flows = [("rates", rates), ("flows", flows)]
+            .map(|(name, sampled)| (name, sampled.as_ref().map(|one| one.interval)));
+        let all = ports.into_iter().chain(flows);
+        all.filter_map(|(name, interval)| Some((name, interval?)))
+    }
+
     /// Whether nothing is sampled.
     pub const fn is_empty(&self) -> bool {
         let Self { queues, marks, utilisation, ingress, rates, flows } = self;
@@ -36,8 +52,8 @@ impl SamplingPlan {
 /// Ports that are sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortSamplingPlan {
-    /// Time between two samples, above zero.
-    pub interval: Duration,
+    /// Time between two samples.
+    pub interval: SampleInterval,
     /// Node and port number, each once.
     pub ports: Vec<(NodeId, u16)>,
 }
@@ -45,8 +61,8 @@ pub struct PortSamplingPlan {
 /// Flows that are sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowSamplingPlan {
-    /// Time between two samples, above zero.
-    pub interval: Duration,
+    /// Time between two samples.
+    pub interval: SampleInterval,
     /// Numbers in the plan, ascending, each once.
     pub flows: Vec<u32>,
 }

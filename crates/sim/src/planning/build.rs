@@ -12,18 +12,19 @@ use super::applications::Asked;
 use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
-    addresses, applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3,
-    ingress, integrity, keys, known_hosts, layer2, layer3, links, multicast, neighbours, numbering,
-    ports, receivers, resolve, sampling, service, static_routes, streams, switches, tcp, telemetry,
-    topology,
+    addresses, applications, buffer, checks, connections, default_sampling, failures, faults,
+    hop_limit, hpcc_ns3, ingress, integrity, keys, known_hosts, layer2, layer3, links, measure,
+    multicast, neighbours, numbering, ports, receivers, resolve, sampling, service, static_routes,
+    streams, switches, tcp, telemetry, topology,
 };
 use crate::address::Addresses;
 use crate::plan::{
     ConnectionPlan, FlowPlan, MulticastGroup, Partitions, Plan, ProfilePlan, RocePlan,
+    SamplingPlan, WorkloadPlan,
 };
 use crate::scenario::{
-    Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
-    Transport, ensure,
+    Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Sampling, Scenario,
+    ScenarioError, Transport, ensure,
 };
 use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site, Workload};
 
@@ -51,7 +52,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let groups = multicast::groups(scenario, &hosts, roce.encapsulation)?;
-    let Traffic { flows, apps, connections, in_use, markings, sendings } =
+    let Traffic { workloads, flows, apps, connections, in_use, markings, sendings } =
         traffic(scenario, &hosts, (&roce, &groups), max_flows)?;
     roce.multicast = sendings.plan(scenario, groups)?;
     roce.keys = in_use.attributes().iter().map(keys::keys).collect();
@@ -60,7 +61,14 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
     let last_start = starts.max().unwrap_or_default();
     let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
-    let sampling = sampling::build(scenario.sample.as_ref(), &topology, &flows, at_least)?;
+    let sampling = match &scenario.sample {
+        Sampling::Off => SamplingPlan::default(),
+        Sampling::Default => {
+            default_sampling::build(&topology, (&flows, &apps, &connections), scenario.stop)
+        }
+        Sampling::Of(config) => sampling::build(config, &topology, &flows, at_least)?,
+    };
+    let measure = measure::build(scenario)?;
     integrity::check(scenario, &flows)?;
     connections::check_flows(&scenario.roce, &flows)?;
     service::check_apps(&apps, &scenario.roce)?;
@@ -134,6 +142,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         host_shapers: scenario.host.shapers.clone(),
         tcp,
         streams,
+        workloads,
         flows,
         apps,
         connections,
@@ -146,6 +155,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             None => OnDeadlock::Stop,
         }),
         capture,
+        measure,
         sampling,
     };
     if matches!(plan.profile, ProfilePlan::Roce) {
@@ -211,6 +221,7 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
 
 /// What hosts do, and the congestion controls that it takes.
 struct Traffic<'a> {
+    workloads: Vec<WorkloadPlan>,
     /// By start time, then in the order of the text.
     flows: Vec<FlowPlan>,
     apps: Vec<AppPlan>,
@@ -229,6 +240,7 @@ fn traffic<'a>(
 ) -> Result<Traffic<'a>, Fault> {
     let items = workload::items(&scenario.workload);
     let (mut all, mut asked, mut connected) = (Vec::new(), Vec::new(), 0);
+    let mut workloads = Vec::with_capacity(items.len());
     for (item, (name, workload)) in items.iter().enumerate() {
         let site = Site {
             name,
@@ -244,6 +256,7 @@ fn traffic<'a>(
             path_mtu: scenario.roce.path_mtu.bytes().into(),
             max_flows: max_flows - all.len() - connected,
         };
+        workloads.push(workload::labels(name, *workload).map_err(|fault| fault.within(name))?);
         let flows = workload.flows(&site).map_err(|fault| fault.within(name))?;
         let group = workload.group(&site);
         all.extend(flows.into_iter().map(|flow| (item, group, flow)));
@@ -265,6 +278,7 @@ fn traffic<'a>(
     let mut plans: Vec<FlowPlan> = Vec::with_capacity(all.len());
     for (item, group, flow) in all {
         let (name, workload) = &items[item];
+        let number = u32::try_from(item).unwrap_or(u32::MAX);
         let is_tcp = workload.transport() == Transport::Tcp;
         let first = group.and_then(|_| sendings.first(item)).map(|first| &plans[first as usize]);
         let planned = match first {
@@ -273,6 +287,7 @@ fn traffic<'a>(
             None => numbering.number(&flow),
         };
         let plan = planned
+            .map(|plan| FlowPlan { workload: number, ..plan })
             .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
             .and_then(|plan| service::check_flow(&plan, &scenario.roce).map(|()| plan))
             .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
@@ -300,7 +315,7 @@ fn traffic<'a>(
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };
     in_use.name_one();
-    Ok(Traffic { flows: plans, apps, connections, in_use, markings, sendings })
+    Ok(Traffic { workloads, flows: plans, apps, connections, in_use, markings, sendings })
 }
 
 /// What gives flows their numbers.

@@ -8,7 +8,8 @@ use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::{
-    connection_timers, endless_tcp, faults, keys, layer3, links, multicast, neighbours, sampling,
+    connection_timers, endless_tcp, faults, keys, layer3, links, measure, multicast, neighbours,
+    sampling,
 };
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
@@ -30,6 +31,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(fault_rules(scenario))
         .chain(faults::passed_over(scenario, plan))
         .chain(sampling::unsampled(scenario, plan))
+        .chain(measure::nothing_starts(plan))
         .chain(empty_lists(scenario))
         .chain(classes(scenario, plan, &sent))
         .chain(markings_of_tcp(scenario))

@@ -56,6 +56,7 @@ impl<'a> Numbering<'a> {
             entropy,
             queue_pairs: 0,
             marking: 0,
+            workload: 0,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Defaults that depend on other values.
 
+use rocelab_fabric::topology::TopologyLink;
 use rocelab_fabric::{EcnConfig, MarkAt};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
@@ -11,6 +12,7 @@ use crate::scenario::{GidKind, IpVersion, RoceConfig, RoceVersion, Scenario};
 /// See [`Planning::resolved`].
 pub(super) fn resolved(scenario: &Scenario) -> Scenario {
     let mut resolved = with_defaults(scenario);
+    fill_in_presets(&mut resolved);
     let roce = &resolved.roce;
     let follows = roce.recovery.is_selective() && roce.max_outstanding.is_none();
     if follows && let Ok(plan) = scenario.plan() {
@@ -18,6 +20,26 @@ pub(super) fn resolved(scenario: &Scenario) -> Scenario {
         resolved.roce.max_outstanding = profile.map(|profile| profile.max_outstanding);
     }
     resolved
+}
+
+/// Every value of algorithms that a preset gives, where it does not differ from host to host. Rules of another
+/// simulator have parameters of their own.
+fn fill_in_presets(scenario: &mut Scenario) {
+    let Some(rate) = host_rate(scenario).filter(|_| scenario.profile.is_none()) else { return };
+    let of_classes = scenario.class.values_mut().map(|class| &mut class.congestion_control);
+    let chosen = of_classes.chain([&mut scenario.congestion_control]).flatten();
+    for algorithm in chosen.chain(scenario.workload.algorithms_mut()) {
+        *algorithm = algorithm.effective(rate);
+    }
+}
+
+/// The rate of all hosts' links; `None` if they differ, or there is no such network.
+fn host_rate(scenario: &Scenario) -> Option<Bandwidth> {
+    let topology = super::topology::build(scenario).ok()?;
+    let is_of_host = |link: &&TopologyLink| topology.is_host(link.a) || topology.is_host(link.b);
+    let mut rates = topology.links.iter().filter(is_of_host).map(|link| link.rate);
+    let first = rates.next()?;
+    rates.all(|rate| rate == first).then_some(first)
 }
 
 /// The scenario with the defaults that depend on its other values alone.

@@ -1,20 +1,20 @@
 //! What is sampled: ports and flows that exist, at intervals that end.
 
 use rocelab_fabric::{NodeId, Topology};
+use rocelab_results::SampleInterval;
 use rocelab_units::{Duration, SimTime};
 
 use super::ports::{named, of_switches};
 use crate::plan::{FlowPlan, FlowSamplingPlan, Plan, PortSamplingPlan, SamplingPlan};
 use crate::scenario::{Fault, FlowSampling, PortSampling, SampleConfig, Scenario, ensure};
 
-/// What is sampled in a run that lasts until `at_least`.
+/// What a scenario names, in a run that lasts until `at_least`.
 pub(super) fn build(
-    config: Option<&SampleConfig>,
+    config: &SampleConfig,
     topology: &Topology,
     flows: &[FlowPlan],
     at_least: SimTime,
 ) -> Result<SamplingPlan, Fault> {
-    let Some(config) = config else { return Ok(SamplingPlan::default()) };
     let among = |find: Find, key: &str, config: &Option<PortSampling>| {
         config.as_ref().map(|config| ports(key, config, find, topology, at_least)).transpose()
     };
@@ -49,9 +49,9 @@ fn ports(
     topology: &Topology,
     at_least: SimTime,
 ) -> Result<PortSamplingPlan, Fault> {
-    check_interval(key, config.interval, at_least)?;
+    let interval = interval(key, (config.interval, config.double_after), at_least)?;
     let ports = find(&format!("{key}.ports"), &config.ports, topology)?;
-    Ok(PortSamplingPlan { interval: config.interval, ports })
+    Ok(PortSamplingPlan { interval, ports })
 }
 
 fn sampled_flows(
@@ -60,7 +60,7 @@ fn sampled_flows(
     flows: &[FlowPlan],
     at_least: SimTime,
 ) -> Result<FlowSamplingPlan, Fault> {
-    check_interval(key, config.interval, at_least)?;
+    let interval = interval(key, (config.interval, config.double_after), at_least)?;
     let numbers = 0..u32::try_from(flows.len()).unwrap_or(u32::MAX);
     let mut chosen = match &config.flows {
         None => numbers.collect(),
@@ -85,7 +85,7 @@ fn sampled_flows(
     };
     chosen.sort_unstable();
     chosen.dedup();
-    Ok(FlowSamplingPlan { interval: config.interval, flows: chosen })
+    Ok(FlowSamplingPlan { interval, flows: chosen })
 }
 
 /// Leaves out flows of TCP, which have neither PSNs nor CNPs; one that is named is refused.
@@ -109,7 +109,7 @@ fn of_queue_pairs(
 
 /// Samples of flows, where all flows are of TCP.
 pub(super) fn unsampled(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
-    scenario.sample.as_ref()?.flows.as_ref()?;
+    scenario.sample.config()?.flows.as_ref()?;
     let only_tcp = !plan.flows.is_empty() && plan.flows.iter().all(FlowPlan::is_tcp);
     only_tcp.then(|| {
         Fault::at("sample.flows", "all flows are of TCP, which are not sampled here")
@@ -118,7 +118,16 @@ pub(super) fn unsampled(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
     })
 }
 
-fn check_interval(key: &str, interval: Duration, at_least: SimTime) -> Result<(), Fault> {
+/// An interval that ends, and leaves room for all samples.
+fn interval(
+    key: &str,
+    (interval, double_after): (Duration, Option<u64>),
+    at_least: SimTime,
+) -> Result<SampleInterval, Fault> {
+    ensure(double_after != Some(0), || {
+        Fault::at(format!("{key}.double_after"), "the interval would double before each sample")
+            .help("give at least 1, or leave it out")
+    })?;
     ensure(interval > Duration::ZERO, || {
         let problem = "samples without time between them never end";
         Fault::at(format!("{key}.interval"), problem).help("give a time above 0s, such as \"10us\"")
@@ -129,9 +138,10 @@ fn check_interval(key: &str, interval: Duration, at_least: SimTime) -> Result<()
             .help(format!("give at least {SHORTEST_INTERVAL}, such as \"10us\""))
     })?;
     let samples = at_least.ps() / interval.ps();
-    ensure(samples <= MOST_SAMPLES, || {
+    ensure(samples <= MOST_SAMPLES || double_after.is_some(), || {
         let problem = format!("{samples} samples would be taken until the last flow starts");
         Fault::at(format!("{key}.interval"), problem)
             .help(format!("give a longer time: at most {MOST_SAMPLES} fit, or stop earlier"))
-    })
+    })?;
+    Ok(SampleInterval { first_ps: interval.ps(), double_after })
 }

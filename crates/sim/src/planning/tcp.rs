@@ -108,6 +108,7 @@ impl<'a> TcpNumbering<'a> {
             entropy: near | far << 16,
             queue_pairs: 0,
             marking: 0,
+            workload: 0,
         }
     }
 

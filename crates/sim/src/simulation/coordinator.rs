@@ -164,7 +164,7 @@ impl Coordinator {
     /// if it has one.
     fn only_samples<P: Profile, A: Assembly<P>>(&self, all: &mut A) -> Result<bool, A::Error> {
         let idle = self.last_progress.0 < self.window_end;
-        if self.plan.stop.is_some() || self.plan.sampling.is_empty() || !idle {
+        if self.plan.stop.is_some() || !self.plan.is_sampled() || !idle {
             return Ok(false);
         }
         let has_more = |network| Overview(network).has_more_than_samples();

@@ -13,9 +13,9 @@ use super::running::Running;
 use crate::Plan;
 use crate::network::watch::View;
 use crate::network::{
-    Accepted, Deadlock, FaultCounts, FlowCounters, FullQueue, IdleBacklog, IntegrityReport,
-    LinkUse, OpenOperation, Overview, PortView, ReceiverCounts, StuckQueuePair, Totals, Traversals,
-    WaitingPackets, digest_of,
+    Accepted, CountersThen, Deadlock, FaultCounts, FlowCounters, FullQueue, IdleBacklog,
+    IntegrityReport, LinkUse, OpenOperation, Overview, PortView, ReceiverCounts, StuckQueuePair,
+    Totals, Traversals, WaitingPackets, digest_of,
 };
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
@@ -124,8 +124,18 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
     }
 
     /// How the link of a port was used from the start of the run to `now`.
-    pub(crate) fn link_use(self, port: &PortView<'_, P>, now: SimTime) -> LinkUse {
-        self.part_of(port.node).link_use(port, now)
+    pub(crate) fn link_use(
+        self,
+        port: &PortView<'_, P>,
+        span: (SimTime, SimTime),
+        now: SimTime,
+    ) -> LinkUse {
+        self.part_of(port.node).link_use(port, span, now)
+    }
+
+    /// What was counted at a port in the measuring window; `None` without one.
+    pub(crate) fn link_window(self, port: &PortView<'_, P>, now: SimTime) -> Option<CountersThen> {
+        self.part_of(port.node).link_window(port, now)
     }
 
     /// The sums over the whole network, up to `now`.

@@ -24,6 +24,7 @@ mod site;
 pub mod storage;
 
 pub(crate) use app::App;
+use app::named;
 pub use app::{AppPlan, OperationKind, StepPlan, StepVerb};
 pub use distribution::{DistributionSource, SizeDistribution};
 pub(crate) use flow::Flow;
@@ -34,6 +35,7 @@ pub(crate) use rules::FlowRules;
 pub use rules::MAX_MESSAGE_BYTES;
 pub(crate) use site::Site;
 
+use crate::plan::WorkloadPlan;
 use crate::scenario::Fault;
 pub use crate::scenario::workload::WorkloadConfig;
 use crate::scenario::workload::{Description, WorkloadKind};
@@ -63,6 +65,14 @@ pub(crate) trait Workload: Description {
 /// Every workload of a scenario with its key, in the order that numbers flows.
 pub(crate) fn items(config: &WorkloadConfig) -> Vec<(String, &dyn Workload)> {
     config.items().into_iter().map(|(key, kind)| (key, of(kind))).collect()
+}
+
+/// What the results call the workload with this key, such as `workload.incast[0]`.
+///
+/// # Errors
+/// If it has a name that tables could not show.
+pub(crate) fn labels(key: &str, workload: &dyn Workload) -> Result<WorkloadPlan, Fault> {
+    Ok(WorkloadPlan { key: named(None, key)?, name: named(workload.name(), key)? })
 }
 
 /// Makes `of` from the kinds of this folder, in braces, and the list of programs; and what makes the work of those.

@@ -3,6 +3,8 @@
 mod flow_counters;
 mod golden;
 mod goodput;
+mod labels;
 mod link_down;
+mod measure;
 mod memory;
 mod sampling;

@@ -341,3 +341,64 @@ fn a_frame_under_way_counts_at_its_own_rate() {
     let faster = "kind = \"link-rate\"\nrate = \"4Gbps\"\nat = \"0s\"\nlasts = \"200ns\"";
     assert_eq!(utilisation(faster, "600ns"), 0.142_857);
 }
+
+/// What is sampled without being asked for.
+mod by_default {
+    use super::*;
+
+    const FLOWS: &str = "[topology.single-switch]\nhosts = 3\nlink = { rate = \"40Gbps\", cable = \"3m\" }\n\
+                         [workload.flows]\nlist = [{ from = \"host-1\", to = \"host-0\", bytes = \"3MB\" },\
+                         { from = \"host-2\", to = \"host-0\", bytes = \"2MB\" }]\n";
+
+    #[test]
+    fn queues_marks_and_utilisation_at_no_more_than_some_hundred_times() {
+        let (off, _) = run("default-off", &format!("sample = \"off\"\n{FLOWS}"));
+        let (on, results) = run("default-on", FLOWS);
+        assert_eq!(
+            (&on.digest, on.simulated_ps),
+            (&off.digest, off.simulated_ps),
+            "samples only look"
+        );
+        assert!(off.sample_intervals.is_empty());
+        assert_eq!(on.sample_intervals.len(), 3, "{:?}", on.sample_intervals);
+        let marks = sums(&results, "samples/marks.csv", "marks");
+        assert_eq!(marks.values().sum::<u128>(), u128::from(on.ecn.marks));
+        assert!(!sums(&results, "queues.csv", "queue_bytes").is_empty());
+        let used = sums(&results, "samples/utilisation.csv", "rate_bps");
+        assert_eq!(used.len(), 6, "both directions of all links");
+        let file = SeriesFile { path: "samples/utilisation.csv", value: "rate_bps" };
+        let rows = results.series(file).unwrap().unwrap().map(Result::unwrap);
+        let times: std::collections::BTreeSet<u64> = rows.map(|row| row.time_ps).collect();
+        assert!((100..=800).contains(&times.len()), "{}", times.len());
+    }
+
+    /// Expected for some microseconds, a flow whose link is down for long lasts a thousand times longer.
+    #[test]
+    fn a_long_run_has_few_more() {
+        let text = "[roce]\nack_timeout = 12\n[topology.single-switch]\nhosts = 2\n\
+                    link = { rate = \"40Gbps\", cable = \"3m\" }\n\
+                    [[failure]]\nkind = \"link-down\"\nport = \"host-0:0\"\nat = \"5us\"\nlasts = \"40ms\"\n\
+                    [workload.flows]\nlist = [{ from = \"host-1\", to = \"host-0\", bytes = \"100KB\" }]\n";
+        let (summary, results) = run("default-long", text);
+        assert!(summary.simulated_ps > 40_000_000_000, "{}", summary.simulated_ps);
+        let interval = summary.sample_intervals["utilisation"];
+        let doubled = interval.from(summary.simulated_ps) / interval.first_ps;
+        assert!(doubled > 100, "{interval:?}");
+        let file = SeriesFile { path: "samples/utilisation.csv", value: "rate_bps" };
+        let rows = results.series(file).unwrap().unwrap().map(Result::unwrap);
+        for row in rows {
+            let start = interval.start_of(row.time_ps);
+            assert!(start + interval.from(start) >= row.time_ps, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn tables_measure_what_they_name_and_nothing_else() {
+        let table = "[sample.marks]\ninterval = \"10us\"\nports = [\"all\"]\ndouble_after = 3\n";
+        let (summary, _) = run("default-named", &format!("{FLOWS}{table}"));
+        let names: Vec<_> = summary.sample_intervals.keys().collect();
+        assert_eq!(names, ["marks"]);
+        let interval = summary.sample_intervals["marks"];
+        assert_eq!((interval.first_ps, interval.double_after), (10_000_000, Some(3)));
+    }
+}

@@ -253,3 +253,61 @@ fn results_of_other_settings_are_not_taken_for_a_point_s() {
     assert!(matches!(points.found(0), Status::Done));
     assert!(SMALL.contains("senders = 2"));
 }
+
+/// The plan of a storage application with two points, and of one of flows.
+const MIXED: &str = "[sweep]\n[[sweep.points]]\n\"workload.storage.queue_depth\" = 1\n\
+     [[sweep.points]]\n\"workload.storage.queue_depth\" = 4\n";
+const STORAGE: &str = "[topology.single-switch]\nhosts = 3\n\
+     link = { rate = \"100Gbps\", cable = \"3m\" }\n[workload.storage]\nname = \"disk\"\n\
+     clients = [\"host-0\"]\nservers = [\"host-1\"]\nblock = \"4KiB\"\nread_fraction = 0.5\n\
+     queue_depth = 1\naccess_time = \"5us\"\nuntil = \"200us\"\n";
+
+/// Operations of all points are in one table, with the swept keys; `runs.parquet` has their latencies.
+#[test]
+fn operations_have_a_table_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = Sweep::parse(&format!("{STORAGE}{MIXED}"), Path::new("plan.toml"), &[]).unwrap();
+    let statuses = carried_out(&sweep, folder.path(), 1);
+    assert!(statuses.iter().all(|status| matches!(status, Status::Done)), "{statuses:?}");
+    let operations = rows(&folder.path().join("operations.parquet"));
+    let runs = rows(&folder.path().join("runs.parquet"));
+    for (point, depth) in [(0, "1"), (1, "4")] {
+        let own: Vec<_> =
+            operations.iter().filter(|row| row["point"] == point.to_string()).collect();
+        assert!(own.len() > 10 && own.iter().all(|row| row["app"] == "\"disk\""), "{own:?}");
+        let key = "workload.storage.queue_depth";
+        assert!(own.iter().all(|row| row[key] == depth && row["latency_ps"] != "null"));
+        assert_eq!(runs[point]["operations_completed"], own.len().to_string());
+        let mut latencies: Vec<u64> =
+            own.iter().map(|row| row["latency_ps"].parse().unwrap()).collect();
+        latencies.sort_unstable();
+        assert_eq!(runs[point]["operation_latency_max_ps"], latencies.last().unwrap().to_string());
+        let median = latencies[latencies.len().div_ceil(2) - 1];
+        assert_eq!(runs[point]["operation_latency_p50_ps"], median.to_string());
+        // Few operations support no high percentile.
+        assert_eq!(runs[point]["operation_latency_p999_ps"], "null");
+    }
+    // Points without applications have no such table, and one of an earlier time goes.
+    let flows = crate::sweep("[sweep]\nseeds = 1\n").unwrap();
+    let points = Points::new(&flows, folder.path(), Overwrite::Replace);
+    points.carry_out(&[0], 1, &NoClock, &go_on);
+    assert!(!combine(&points, &[0]).unwrap());
+    assert!(!folder.path().join("operations.parquet").exists());
+    let runs = rows(&folder.path().join("runs.parquet"));
+    assert_eq!(runs[0]["operations_per_second"], "null");
+}
+
+/// Rows that were lost are found.
+#[test]
+fn operations_that_are_cut_off_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = Sweep::parse(&format!("{STORAGE}{MIXED}"), Path::new("plan.toml"), &[]).unwrap();
+    carried_out(&sweep, folder.path(), 1);
+    let points = Points::new(&sweep, folder.path(), Overwrite::Refuse);
+    let path = points.directory(1).join("operations.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let cut: Vec<_> = text.lines().take(4).collect();
+    fs::write(&path, cut.join("\n") + "\n").unwrap();
+    let error = combine(&points, &[0, 1]).unwrap_err().to_string();
+    assert!(error.contains("operations.csv") && error.contains("3 operations"), "{error}");
+}

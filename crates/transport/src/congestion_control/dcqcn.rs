@@ -33,7 +33,7 @@ use rocelab_units::{Bandwidth, Duration, Ratio};
 use self::reaction_point::ReactionPoint;
 pub use self::settings::{AlphaUpdate, Parameters, Preset};
 use self::vendor::VendorReactionPoint;
-use super::{CongestionControl, Definition, Feedback, InvalidParameter, Path};
+use super::{Algorithm, CongestionControl, Definition, Feedback, InvalidParameter, Path};
 
 pub(super) const SUMMARY: &str = "ECN marks come back as CNPs, which cut the rate";
 pub(super) const REFERENCE: &str = "Zhu et al., Congestion Control for Large-Scale RDMA \
@@ -77,6 +77,10 @@ impl Definition for Parameters {
             rate.map_or(Ok(()), |rate| InvalidParameter::unless_moving(key, rate))?;
         }
         self.validate_form()
+    }
+
+    fn effective(&self, line_rate: Bandwidth) -> Option<Algorithm> {
+        Some(Algorithm::Dcqcn(self.effective(line_rate)))
     }
 
     fn build(&self, path: &Path) -> Box<dyn CongestionControl> {

@@ -132,6 +132,12 @@ impl Algorithm {
         self.definition().feedback(line_rate)
     }
 
+    /// The same algorithm with every value that a preset gives to hosts whose ports have this rate.
+    #[must_use]
+    pub fn effective(&self, line_rate: Bandwidth) -> Self {
+        self.definition().effective(line_rate).unwrap_or_else(|| self.clone())
+    }
+
     /// Whether it can do nothing without ECN marks, which RoCE v1 does not have.
     pub fn needs_ecn(&self) -> bool {
         // What kind it is does not depend on the line rate.
@@ -180,6 +186,12 @@ trait Definition {
 
     /// See [`Algorithm::validate`].
     fn validate(&self) -> Result<(), InvalidParameter>;
+
+    /// See [`Algorithm::effective`]; `None` where nothing is left to a preset.
+    fn effective(&self, line_rate: Bandwidth) -> Option<Algorithm> {
+        let _ = line_rate;
+        None
+    }
 
     /// See [`Algorithm::build`].
     fn build(&self, path: &Path) -> Box<dyn CongestionControl>;

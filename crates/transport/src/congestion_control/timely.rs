@@ -33,7 +33,7 @@ pub(super) use self::parameters::default_step;
 pub use self::parameters::{Parameters, Preset};
 use self::per_round_trip::PerRoundTrip;
 use self::per_segment::PerSegment;
-use super::{CongestionControl, Definition, Feedback, InvalidParameter, Path};
+use super::{Algorithm, CongestionControl, Definition, Feedback, InvalidParameter, Path};
 
 pub(super) const SUMMARY: &str = "the rate follows the gradient of the round-trip time";
 pub(super) const REFERENCE: &str = "Mittal et al., TIMELY: RTT-based Congestion Control for the \
@@ -76,6 +76,15 @@ impl Definition for Parameters {
             "stops the increase",
             "give 1 or more",
         )
+    }
+
+    fn effective(&self, line_rate: Bandwidth) -> Option<Algorithm> {
+        Some(Algorithm::Timely(Self {
+            delta: Some(self.step(line_rate)),
+            hyper_increase: Some(self.hyper_step(line_rate)),
+            min_rate: Some(self.floor(line_rate)),
+            ..self.clone()
+        }))
     }
 
     fn build(&self, path: &Path) -> Box<dyn CongestionControl> {

@@ -3,6 +3,7 @@
 
 mod axes;
 mod chromium;
+mod comparisons;
 mod exports;
 mod paper;
 

@@ -1,6 +1,8 @@
 //! Results of an invented run: 320 servers in 20 racks, with everything that a page can show.
 
 #[cfg(unix)]
+pub(crate) mod many;
+#[cfg(unix)]
 pub(crate) mod trouble;
 
 use std::path::{Path, PathBuf};
@@ -84,6 +86,8 @@ fn flow(number: u64) -> FlowRecord<'static> {
     };
     FlowRecord {
         flow: number,
+        workload: "incast[0]".into(),
+        name: "incast[0]".into(),
         source: format!("host-{}", scattered(number + 4) % HOSTS).into(),
         destination: format!("host-{}", scattered(number + 5) % HOSTS).into(),
         source_qpn: 0x11,
@@ -101,6 +105,9 @@ fn flow(number: u64) -> FlowRecord<'static> {
         retransmitted_packets: 0,
         messages_delivered: (status == FlowStatus::Completed).then_some(1),
         status,
+        measured: 1,
+        path: None,
+        collisions: None,
     }
 }
 

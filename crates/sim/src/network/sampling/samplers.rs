@@ -1,15 +1,20 @@
 //! Samplers, and what they know of the time before.
 
 use rocelab_fabric::NodeId;
+use rocelab_results::SampleInterval;
 use rocelab_state::State;
 use rocelab_units::{Duration, SimTime};
 
 use super::flow_watch::WatchedFlows;
+use super::link_window::MeasuredLink;
+use crate::plan::MeasurePlan;
 
 /// All samplers of a run; none in most.
 #[derive(Debug, Default)]
 pub(in crate::network) struct Sampling {
     pub(in crate::network) samplers: Vec<Sampler>,
+    /// The place of the first sampler of links in the measuring window, behind which there are no others.
+    pub(in crate::network) first_of_links: usize,
     /// The sampled flows that begin here, in ascending order.
     pub(in crate::network) flows: Vec<SampledFlow>,
     /// The sampled flows whose payload comes here, in ascending order.
@@ -22,14 +27,52 @@ pub(in crate::network) struct Sampling {
 #[derive(Debug)]
 pub(in crate::network) struct Sampler {
     pub(in crate::network) node: NodeId,
-    pub(in crate::network) interval: Duration,
+    pub(in crate::network) timing: Timing,
     /// When it last did.
     pub(in crate::network) last: SimTime,
     pub(in crate::network) what: Measured,
 }
 
 // What it measures is saved with it, but for flows, which are among the sampled ones.
-rocelab_state::state!(Sampler { values: last; states: what; kept: node, interval });
+rocelab_state::state!(Sampler { values: last; states: what; kept: node, timing });
+
+/// When a sampler measures.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::network) enum Timing {
+    /// Again and again.
+    Every(SampleInterval),
+    /// As the measuring window begins and ends.
+    Window(MeasurePlan),
+}
+
+impl Timing {
+    /// The first time: the start of a run for what there is `at_once`, and else the end of the first interval.
+    pub(in crate::network) fn first(self, at_once: bool) -> SimTime {
+        match self {
+            Self::Every(_) if at_once => SimTime::ZERO,
+            Self::Every(interval) => SimTime::from_ps(interval.from(0)),
+            Self::Window(window) if window.from == SimTime::ZERO => {
+                window.to.map_or(SimTime::NEVER, just_before)
+            }
+            Self::Window(window) => just_before(window.from),
+        }
+    }
+
+    /// The next time, if there is one.
+    pub(in crate::network) fn next(self, now: SimTime) -> Option<SimTime> {
+        match self {
+            Self::Every(interval) => {
+                Some(now.saturating_add(Duration::from_ps(interval.from(now.ps()))))
+            }
+            Self::Window(window) => window.to.map(just_before).filter(|to| *to > now),
+        }
+    }
+}
+
+/// The picosecond before a time: what happens at that time has not happened then.
+const fn just_before(time: SimTime) -> SimTime {
+    SimTime::from_ps(time.ps().saturating_sub(1))
+}
 
 #[derive(Debug)]
 pub(in crate::network) enum Measured {
@@ -39,6 +82,8 @@ pub(in crate::network) enum Measured {
     Marks(Vec<Counted>),
     /// Bytes sent by ports since the last time, preambles and gaps included.
     Utilisation(Vec<Counted>),
+    /// What links carried in the measuring window.
+    Links(Vec<MeasuredLink>),
     /// What ports of a switch hold in its memory, by their numbers there.
     Ingress(Vec<u16>),
     /// What flows may send that begin here, by their places among the sampled ones.
@@ -47,6 +92,20 @@ pub(in crate::network) enum Measured {
     Flows(Vec<usize>),
     /// What came of flows since the last time, by their places among those whose payload comes here.
     Goodput(Vec<usize>),
+}
+
+impl Sampler {
+    /// Whether it will measure again: all do so for ever, but for those of the measuring window.
+    fn is_scheduled(&self) -> bool {
+        match self.timing {
+            Timing::Every(_) => true,
+            Timing::Window(window) => self
+                .what
+                .links()
+                .iter()
+                .any(|link| link.begin.is_none() || (link.end.is_none() && window.to.is_some())),
+        }
+    }
 }
 
 impl State for Measured {
@@ -58,6 +117,7 @@ impl State for Measured {
             | Self::Flows(_)
             | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.save(to),
+            Self::Links(links) => links.save(to),
         }
     }
 
@@ -69,6 +129,7 @@ impl State for Measured {
             | Self::Flows(_)
             | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.load(from),
+            Self::Links(links) => links.load(from),
         }
     }
 }
@@ -108,9 +169,38 @@ impl Measured {
     pub(in crate::network) const fn is_of_a_moment(&self) -> bool {
         matches!(self, Self::Queues(_) | Self::Ingress(_))
     }
+
+    /// Links in the measuring window; none if it is something else.
+    fn links(&self) -> &[MeasuredLink] {
+        match self {
+            Self::Links(links) => links,
+            _ => &[],
+        }
+    }
+
+    /// Whether it is what has come together over an interval, so that the last one ends with the run.
+    pub(in crate::network) const fn is_of_an_interval(&self) -> bool {
+        !self.is_of_a_moment() && !matches!(self, Self::Links(_))
+    }
 }
 
 impl Sampling {
+    /// The events of samplers that are scheduled.
+    pub(in crate::network) fn events(&self) -> usize {
+        self.samplers.iter().filter(|sampler| sampler.is_scheduled()).count()
+    }
+
+    /// A port's counters in the measuring window, by its place among all ports; `None` without a window.
+    pub(in crate::network) fn link(&self, port: u32) -> Option<&MeasuredLink> {
+        // In the order of nodes, and so of ports.
+        let of_nodes = self.samplers.get(self.first_of_links..)?;
+        let node = of_nodes.partition_point(|sampler| {
+            sampler.what.links().last().is_none_or(|last| last.port < port)
+        });
+        let links = of_nodes.get(node)?.what.links();
+        links.binary_search_by_key(&port, |link| link.port).ok().map(|place| &links[place])
+    }
+
     /// A flow has ended, as its `source` knows, well or badly.
     #[cold]
     pub(in crate::network) fn note_end(&mut self, source: NodeId, flow: u32) {

@@ -48,6 +48,7 @@ impl Numbering {
             entropy: source_port | u32::from(flow.port) << 16,
             queue_pairs: 0,
             marking: 0,
+            workload: 0,
         })
     }
 }

@@ -127,6 +127,10 @@ impl Routing for HpccNs3Routes {
     ) -> Option<u16> {
         Self::egress(self, switch, destination, source, flow_hash)
     }
+
+    fn next_hops(&self, switch: NodeId, destination: NodeId) -> &[u16] {
+        Self::next_hops(self, switch, destination)
+    }
 }
 
 /// The rules' parameters.

@@ -12,7 +12,8 @@ pub(super) struct Samples(Vec<f64>);
 /// The samples between two times [ms] of the only sampled port and priority, in a run that is past
 /// the second of them. Empty queues leave no record, but count.
 pub(super) fn samples(run: &Run, from: u64, to: u64) -> Samples {
-    let interval = run.plan.sampling.queues.as_ref().expect("the scenario samples").interval.ps();
+    let interval =
+        run.plan.sampling.queues.as_ref().expect("the scenario samples").interval.first_ps;
     let stretch = SimTime::from_ps(from * PS_PER_MS)..SimTime::from_ps(to * PS_PER_MS);
     let length = |record: &rocelab_sim::network::Record| match record.kind {
         RecordKind::Queue(queue) if queue.priority == 3 && stretch.contains(&record.key.time) => {

@@ -149,6 +149,21 @@ impl Parameters {
         }
     }
 
+    /// The same without keys that the preset's form does not have.
+    pub(super) fn effective(&self, line_rate: Bandwidth) -> Self {
+        let all = self.resolved(line_rate);
+        match self.preset {
+            Preset::Paper => all,
+            Preset::Hpcc | Preset::Nvidia => Self {
+                alpha_update: None,
+                cut_on_first_cnp: None,
+                byte_counter: None,
+                growing_hyper_increase: None,
+                ..all
+            },
+        }
+    }
+
     /// The same with nothing left open.
     pub(super) fn settings(&self, line_rate: Bandwidth) -> Option<Settings> {
         let all = self.resolved(line_rate);

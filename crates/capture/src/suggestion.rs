@@ -4,7 +4,7 @@
 const NEAR: f64 = 0.7;
 
 /// What to write instead of `given`: the most similar of `known`, and the whole list.
-pub(super) fn write_one_of(given: &str, known: &[&str]) -> String {
+pub(crate) fn write_one_of(given: &str, known: &[&str]) -> String {
     let given = given.to_lowercase();
     let all = known.join(", ");
     let nearest = known

@@ -1,0 +1,228 @@
+//! The layers of a frame, and where they are.
+
+use std::ops::Range;
+
+use rocelab_wire::{
+    Aeth, AtomicAckEth, AtomicEth, Bth, CnTag, Cnm, Cnp, Deth, Ethernet, Feth, Frame, Grh, Ieth,
+    ImmDt, InfiniBandPacket, Ipv4, Ipv6, Lrh, Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
+};
+
+use super::ordered::Ordered;
+use crate::dissection::{Checksum, Contents, Dissection, OuterLayer};
+
+/// A layer, or what lies between headers.
+pub(super) struct Layer {
+    pub(super) name: String,
+    /// Its place in the captured bytes, if that is known.
+    pub(super) bytes: Option<Range<usize>>,
+    /// Its fields; a scalar says all in the layer's own line.
+    pub(super) fields: Ordered,
+}
+
+/// All layers of a frame, from outside to inside, and the checksums after them.
+pub(super) fn layers_of(dissection: &Dissection<'_>) -> Vec<Layer> {
+    let mut layers = Layers { all: Vec::new(), at: dissection.offset };
+    dissection.outer.iter().for_each(|outer| layers.outer(outer));
+    match &dissection.contents {
+        Contents::Ethernet(frame) => layers.ethernet(frame, dissection),
+        Contents::InfiniBand(packet) => layers.infiniband(packet, dissection),
+        Contents::Opaque => layers.opaque(dissection),
+    }
+    if let Some(mad) = dissection.packet().and_then(|packet| packet.mad()) {
+        layers.all.push(Layer {
+            name: "Management datagram".to_owned(),
+            bytes: None,
+            fields: Ordered::of(&mad),
+        });
+    }
+    layers.all
+}
+
+struct Layers {
+    all: Vec<Layer>,
+    /// Where the next layer begins.
+    at: usize,
+}
+
+impl Layers {
+    fn outer(&mut self, outer: &OuterLayer) {
+        let fields = match Ordered::of(&outer.header) {
+            // An enum is an object whose only key is the name.
+            Ordered::Object(mut named) if named.len() == 1 => named.remove(0).1,
+            other => other,
+        };
+        self.all.push(Layer {
+            name: title(outer.header.name()),
+            bytes: Some(outer.offset..outer.offset + outer.len),
+            fields,
+        });
+    }
+
+    fn ethernet(&mut self, frame: &Frame<'_>, dissection: &Dissection<'_>) {
+        if dissection.without_ethernet {
+            // The header was made, and takes no captured bytes.
+            let headers = without(&Ordered::of(frame), "ethernet");
+            self.headers(headers, frame.roce().map(|roce| roce.extensions.len()));
+        } else {
+            self.headers(Ordered::of(frame), frame.roce().map(|roce| roce.extensions.len()));
+        }
+        if let Some(roce) = frame.roce() {
+            self.rest("Payload", roce.payload.len());
+            self.rest("Pad", roce.pad.len());
+            self.checksum("ICRC", 4, roce.icrc, dissection.icrc);
+        }
+        self.rest("Padding", frame.padding.len());
+        if let Some(fcs) = frame.fcs {
+            self.checksum("FCS", 4, fcs, dissection.fcs);
+        } else if dissection.fcs != Checksum::Absent {
+            self.word("FCS", dissection.fcs.name());
+        }
+    }
+
+    fn infiniband(&mut self, packet: &InfiniBandPacket<'_>, dissection: &Dissection<'_>) {
+        // A capture card's record begins with a header of its own.
+        self.at += dissection.captured_len.saturating_sub(packet.wire_len());
+        let transport = packet.transport();
+        self.headers(Ordered::of(packet), transport.map(|transport| transport.extensions.len()));
+        if let Some(transport) = transport {
+            self.rest("Payload", transport.payload.len());
+            self.rest("Pad", transport.pad.len());
+            self.checksum("ICRC", 4, transport.icrc, dissection.icrc);
+        }
+        if let Some(ok) = packet.vcrc_ok() {
+            self.word("VCRC", if ok { "ok" } else { "bad" });
+        }
+    }
+
+    fn opaque(&mut self, dissection: &Dissection<'_>) {
+        if let Some((bth, name)) = dissection.bth() {
+            let name = format!("BTH of {name}, the last header that was captured");
+            self.all.push(Layer { name, bytes: None, fields: Ordered::of(&bth) });
+        } else {
+            let len = dissection.captured_len.saturating_sub(self.at);
+            self.rest("Data", len);
+        }
+    }
+
+    /// The headers of a frame: of the entries of its JSON, those before the length of the payload that are no text. The
+    /// extension headers of the BTH have `extensions_len` bytes together.
+    fn headers(&mut self, object: Ordered, extensions_len: Option<usize>) {
+        let Ordered::Object(mut entries) = object else { return };
+        if let Some(end) = entries.iter().position(|(name, _)| name == "payload_len") {
+            entries.truncate(end);
+        }
+        let mut after_bth = entries.iter().skip_while(|(name, _)| name != "bth").skip(1);
+        let plain: usize = after_bth.by_ref().filter_map(|(name, _)| header_len(name)).sum();
+        let telemetry = extensions_len.map(|len| len.saturating_sub(plain));
+        for (name, value) in entries {
+            let len = header_len(&name).or(telemetry.filter(|_| name == "telemetry"));
+            match value {
+                Ordered::List(tags) if name == "vlan" => {
+                    tags.into_iter().for_each(|tag| self.header(&name, len, tag));
+                }
+                Ordered::Scalar(_) if len.is_none() => {}
+                value => self.header(&name, len, value),
+            }
+        }
+    }
+
+    fn header(&mut self, name: &str, len: Option<usize>, fields: Ordered) {
+        let bytes = len.map(|len| self.at..self.at + len);
+        self.at += len.unwrap_or(0);
+        self.all.push(Layer { name: title(name), bytes, fields });
+    }
+
+    /// Bytes without fields, if there are any.
+    fn rest(&mut self, name: &str, len: usize) {
+        if len > 0 {
+            let fields = Ordered::Scalar(counted(len));
+            self.all.push(Layer {
+                name: name.to_owned(),
+                bytes: Some(self.at..self.at + len),
+                fields,
+            });
+        }
+        self.at += len;
+    }
+
+    fn checksum(&mut self, name: &str, len: usize, found: u32, verdict: Checksum) {
+        let text = match verdict {
+            Checksum::Ok => format!("{found:#010x}, ok"),
+            Checksum::Bad { computed, .. } => {
+                format!("{found:#010x}, bad: {computed:#010x} is right")
+            }
+            Checksum::Absent => return,
+        };
+        let bytes = Some(self.at..self.at + len);
+        self.at += len;
+        self.all.push(Layer { name: name.to_owned(), bytes, fields: Ordered::Scalar(text) });
+    }
+
+    fn word(&mut self, name: &str, text: &str) {
+        let fields = Ordered::Scalar(text.to_owned());
+        self.all.push(Layer { name: name.to_owned(), bytes: None, fields });
+    }
+}
+
+/// An object without one of its keys.
+fn without(object: &Ordered, key: &str) -> Ordered {
+    match object {
+        Ordered::Object(entries) => {
+            Ordered::Object(entries.iter().filter(|(name, _)| name != key).cloned().collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn counted(len: usize) -> String {
+    if len == 1 { "1 byte".to_owned() } else { format!("{len} bytes") }
+}
+
+/// Length of a header by its name in JSON, if all of its kind are as long.
+fn header_len(name: &str) -> Option<usize> {
+    Some(match name {
+        "ethernet" => Ethernet::LEN,
+        "vlan" => VlanTag::LEN,
+        "cn_tag" => CnTag::LEN,
+        "ipv4" => Ipv4::LEN,
+        "ipv6" => Ipv6::LEN,
+        "udp" => Udp::LEN,
+        "lrh" => Lrh::LEN,
+        "grh" => Grh::LEN,
+        "bth" => Bth::LEN,
+        "pfc" => Pfc::LEN,
+        "pause" => Pause::LEN,
+        "cnm" => Cnm::LEN,
+        "deth" => Deth::LEN,
+        "xrceth" => Xrceth::LEN,
+        "feth" => Feth::LEN,
+        "reth" => Reth::LEN,
+        "atomic_eth" => AtomicEth::LEN,
+        "aeth" => Aeth::LEN,
+        "sack" => Sack::LEN,
+        "atomic_ack_eth" => AtomicAckEth::LEN,
+        "imm_dt" => ImmDt::LEN,
+        "ieth" => Ieth::LEN,
+        "cnp" => Cnp::LEN,
+        _ => return None,
+    })
+}
+
+/// The name of a header as the standard writes it, from its name in JSON.
+fn title(name: &str) -> String {
+    match name {
+        "ethernet" => "Ethernet".to_owned(),
+        "vlan" => "802.1Q tag".to_owned(),
+        "cn_tag" => "CN-TAG".to_owned(),
+        "ipv4" => "IPv4".to_owned(),
+        "ipv6" => "IPv6".to_owned(),
+        "telemetry" => "Telemetry".to_owned(),
+        "atomic_eth" => "AtomicETH".to_owned(),
+        "atomic_ack_eth" => "AtomicAckETH".to_owned(),
+        "imm_dt" => "ImmDt".to_owned(),
+        "linux_cooked" => "Linux cooked capture".to_owned(),
+        "erspan_ii" => "ERSPAN type II".to_owned(),
+        "erspan_iii" => "ERSPAN type III".to_owned(),
+        name => name.to_uppercase(),
+    }
+}

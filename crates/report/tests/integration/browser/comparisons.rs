@@ -1,0 +1,157 @@
+//! Pages that compare runs.
+
+use std::path::Path;
+
+use rocelab_report::compare_html;
+use rocelab_results::Results;
+use serde_json::{Value, json};
+
+use super::chromium::Chromium;
+use super::{clean, see_all};
+use crate::example::many;
+
+fn open(browser: &mut Chromium, folder: &Path, results: &[Results], width: u32) {
+    let metrics = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+    browser.call("Emulation.setDeviceMetricsOverride", metrics);
+    let page = folder.join("compare.html");
+    std::fs::write(&page, compare_html(results).unwrap()).unwrap();
+    browser.open(&page);
+    see_all(browser);
+    clean(browser, &page);
+}
+
+/// Texts that lie over each other in the drawings of panels, and elements that are wider than the page
+/// and do not scroll by themselves.
+const DISORDER: &str = "(() => {
+    const found = [];
+    if (document.documentElement.scrollWidth > innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} wide`);
+    for (const drawing of document.querySelectorAll('.multiples svg')) {
+        const texts = [...drawing.querySelectorAll('text')].map((node) => [node.firstChild.textContent, node.getBoundingClientRect()]);
+        texts.forEach(([one, a], index) => {
+            const edge = drawing.getBoundingClientRect();
+            if (a.left < edge.left - 1 || a.right > edge.right + 1) found.push(`${one} is cut off`);
+            for (const [other, b] of texts.slice(index + 1)) {
+                const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+                const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+                if (across > 1 && down > 3) found.push(`${one} over ${other}`);
+            }
+        });
+    }
+    return found;
+})()";
+
+/// 45 runs are nine groups with bands over five seeds, legible on a desk and on a telephone.
+#[test]
+fn many_runs_are_groups_with_bands() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = many::sweep(folder.path());
+    let Some(mut browser) = Chromium::start() else { return };
+    for width in [1_400, 420] {
+        open(&mut browser, folder.path(), &results, width);
+        assert_eq!(browser.evaluate("document.title"), json!("45 runs in 9 groups"));
+        assert_eq!(browser.evaluate(DISORDER), json!([]), "{width}");
+        let rows = browser.evaluate("document.querySelectorAll('#table-groups tbody tr').length");
+        assert_eq!(rows, json!(9));
+        let name = "document.querySelector('#table-groups tbody td').textContent";
+        assert_eq!(browser.evaluate(name), json!("dcqcn, load 0.3"));
+        // Each panel has a bar and a dot for each group.
+        let panel = "[...document.querySelectorAll('.multiples figure')].find((one) => one.querySelector('h3').textContent === 'Slowdown p95')";
+        let dots = format!("{panel}.querySelectorAll('svg circle').length");
+        assert_eq!(browser.evaluate(&dots), json!(9));
+        let told = format!("{panel}.querySelector('svg g title').textContent");
+        let told = browser.evaluate(&told);
+        assert!(told.as_str().unwrap().ends_with("; 5 of 5 runs)"), "{told}");
+        // A figure of distributions for each load.
+        let titles =
+            "[...document.querySelectorAll('#completion h3')].map((one) => one.textContent)";
+        let titles = browser.evaluate(titles);
+        let has = |wanted: &str| titles.as_array().unwrap().iter().any(|one| one == wanted);
+        assert!(has("Slowdown p95 by size, workload.poisson.load 0.5"), "{titles}");
+    }
+}
+
+/// The table of all runs is sorted by a click, and searched.
+#[test]
+fn all_runs_can_be_sorted_and_searched() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = many::sweep(folder.path());
+    let Some(mut browser) = Chromium::start() else { return };
+    open(&mut browser, folder.path(), &results, 1_400);
+    let column = "[...document.querySelectorAll('#table-runs thead th')].findIndex((head) => head.textContent === 'ECN marks')";
+    browser.evaluate(&format!(
+        "document.querySelectorAll('#table-runs thead th')[{column}].querySelector('button').click()"
+    ));
+    let cells = format!(
+        "[...document.querySelectorAll('#table-runs tbody tr')].map((row) => row.cells[{column}].textContent)"
+    );
+    let shown = browser.evaluate(&cells);
+    assert_eq!(shown[0], json!("33,005"), "{shown}");
+    assert_eq!(shown[19], json!("23,001"), "{shown}");
+    browser.evaluate(
+        "(() => {
+            const search = document.querySelector('#table-runs input[type=search]');
+            search.value = 'hpcc, load 0.7';
+            search.dispatchEvent(new Event('input'));
+        })()",
+    );
+    let rows = browser.evaluate("document.querySelectorAll('#table-runs tbody tr').length");
+    assert_eq!(rows, json!(5));
+}
+
+/// What only some runs have, and lower bounds, are told as what they are.
+#[test]
+fn what_is_not_known_is_not_drawn_as_zero() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut results = many::sweep(folder.path());
+    for run in 0..5 {
+        let path = results[run].path().to_owned();
+        let text = std::fs::read_to_string(path.join("summary.json")).unwrap();
+        let mut summary: Value = serde_json::from_str(&text).unwrap();
+        summary["slowdown"]["unsupported"] = json!(["p99"]);
+        summary["slowdown"]["at_least"] = json!(["p95"]);
+        std::fs::write(path.join("summary.json"), summary.to_string()).unwrap();
+        results[run] = Results::open(path).unwrap();
+    }
+    let Some(mut browser) = Chromium::start() else { return };
+    open(&mut browser, folder.path(), &results, 1_400);
+    let row = "[...document.querySelectorAll('#table-groups tbody td')].slice(0, 1).map((cell) => cell.parentNode.textContent)[0]";
+    let row = browser.evaluate(row);
+    assert!(row.as_str().unwrap().contains('\u{2013}'), "{row}");
+    let panel = |name: &str| {
+        format!(
+            "[...document.querySelectorAll('.multiples figure')].find((one) => one.querySelector('h3').textContent === '{name}').querySelector('svg')"
+        )
+    };
+    let text = browser.evaluate(&format!("{}.textContent", panel("Slowdown p99")));
+    assert!(text.as_str().unwrap().contains("no value"), "{text}");
+    let label = format!("{}.querySelector('g title').textContent", panel("Slowdown p95"));
+    let label = browser.evaluate(&label);
+    assert!(label.as_str().unwrap().contains("dcqcn, load 0.3: at least "), "{label}");
+    let runs = "document.querySelector('#table-runs tbody').textContent";
+    let runs = browser.evaluate(runs);
+    assert!(runs.as_str().unwrap().contains("Slowdown p95"), "{runs}");
+}
+
+/// Storage runs are compared by their operations.
+#[test]
+fn storage_is_compared_by_operations() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = [4, 16].map(|depth| many::storage(folder.path(), depth));
+    let Some(mut browser) = Chromium::start() else { return };
+    for width in [1_400, 420] {
+        open(&mut browser, folder.path(), &results, width);
+        assert_eq!(browser.evaluate(DISORDER), json!([]), "{width}");
+        let rows = "Object.fromEntries([...document.querySelectorAll('#table-figures tbody tr')].map((row) => [row.cells[0].textContent, [...row.cells].slice(1).map((cell) => cell.textContent)]))";
+        let rows = browser.evaluate(rows);
+        assert_eq!(rows["disk: completed"], json!(["3,000", "3,000", "\u{d7}1.00"]), "{rows}");
+        for figure in ["IOPS", "latency p50", "latency p99.9", "open on average"] {
+            let ratio = rows[format!("disk: {figure}")][2].as_str().unwrap();
+            let ratio: f64 = ratio.trim_start_matches('\u{d7}').parse().unwrap();
+            assert!(ratio > 1.2, "{figure}: {rows}");
+        }
+        assert!(rows["disk read: latency p99"].is_array(), "{rows}");
+        assert!(rows.get("FCT p50").is_none() && rows.get("Flows completed").is_none());
+        let settings = "document.querySelector('#table-settings tbody').textContent";
+        assert_eq!(browser.evaluate(settings), json!("workload.storage.queue_depth416"));
+    }
+}

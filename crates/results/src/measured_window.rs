@@ -1,0 +1,20 @@
+//! The part of a run that its results are about.
+
+use serde::{Deserialize, Serialize};
+
+use crate::FlowCounts;
+
+/// The measuring window of a run in `summary.json`: `[measure]` of the scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasuredWindow {
+    /// Its begin, in picoseconds.
+    pub from_ps: u64,
+    /// Its end, in picoseconds; the same as its begin if the run was over before.
+    pub to_ps: u64,
+    /// Flows that start before or after it, which are counted nowhere else.
+    pub flows_outside: FlowCounts,
+    /// Operations that started before or after it, which are counted nowhere else.
+    pub operations_outside: u64,
+    /// Of these, operations that failed.
+    pub failed_operations_outside: u64,
+}

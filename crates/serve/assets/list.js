@@ -1,0 +1,44 @@
+"use strict";
+// Filters and counts the runs, and asks once a second how far those are that are not complete.
+const rows = [...document.querySelectorAll("tbody tr")];
+const box = (row) => row.querySelector("input");
+const chosen = document.getElementById("chosen");
+function count() {
+  if (chosen) chosen.textContent = `${rows.filter((row) => box(row).checked).length} chosen`;
+}
+document.getElementById("filter")?.addEventListener("input", (event) => {
+  const wanted = event.target.value.toLowerCase();
+  for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+});
+document.getElementById("all")?.addEventListener("click", () => {
+  const shown = rows.filter((row) => !row.hidden);
+  const choose = shown.some((row) => !box(row).checked);
+  for (const row of shown) box(row).checked = choose;
+  count();
+});
+document.addEventListener("change", count);
+count();
+
+function told(one) {
+  const item = document.createElement("li");
+  item.textContent = `${one.name}: ${one.state}${one.percent === null ? "" : `, ${one.percent} %`}${one.told ? ` (${one.told})` : ""}`;
+  return item;
+}
+
+async function look() {
+  try {
+    const state = await (await fetch("/state.json")).json();
+    const place = document.getElementById("growing");
+    const list = document.createElement("ul");
+    list.append(...state.growing.map(told));
+    const title = document.createElement("h2");
+    title.textContent = "Not complete";
+    place.replaceChildren(...(state.growing.length > 0 ? [title, list] : []));
+    // Choices would be lost.
+    if (String(state.runs) !== document.body.dataset.runs && rows.every((row) => !box(row).checked)) location.reload();
+  } catch {
+    document.getElementById("growing").textContent = "rocelab serve does not answer: it has ended.";
+  }
+  setTimeout(look, 1000);
+}
+setTimeout(look, 1000);

@@ -1,0 +1,116 @@
+//! The runs below a folder.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rocelab_results::{GrowingResults, Results};
+
+/// How deep results may lie in the folder. Sweeps in folders of projects are five deep or less.
+const DEPTH: usize = 8;
+
+/// A folder of results. What is reached in it is found by walking through it: a name that a browser
+/// sends is only ever compared with names that were found, so that it cannot lead elsewhere.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    root: PathBuf,
+}
+
+/// A run that is complete.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Its path in the folder, with `/` between the parts.
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+}
+
+/// What there is in the folder, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Content {
+    pub(crate) runs: Vec<Run>,
+    /// Runs that are not complete, each with its path in the folder.
+    pub(crate) growing: Vec<(String, GrowingResults)>,
+}
+
+impl Folder {
+    /// The folder at `path`.
+    ///
+    /// # Errors If it is no folder, or cannot be read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let root = path.canonicalize()?;
+        fs::read_dir(&root)?;
+        Ok(Self { root })
+    }
+
+    /// All runs in it. Links are not followed, and folders that cannot be read are left out.
+    pub(crate) fn content(&self) -> Content {
+        let mut content = Content::default();
+        // The folder may be that of a single run.
+        let own = self.root.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name = if is_run(&self.root) { own.unwrap_or_default() } else { String::new() };
+        walk(&self.root, &name, DEPTH, &mut content);
+        content.runs.sort_by_cached_key(|run| parts(&run.name));
+        content.growing.sort_by_cached_key(|(name, _)| parts(name));
+        content
+    }
+
+    /// The run of this name; `None` if there is none.
+    pub(crate) fn run(&self, name: &str) -> Option<Run> {
+        self.content().runs.into_iter().find(|run| run.name == name)
+    }
+}
+
+/// Names in the order in which people count: `points/9` is before `points/10`.
+fn parts(name: &str) -> Vec<(usize, String)> {
+    name.split('/').map(|part| (part.parse().unwrap_or(usize::MAX), part.to_owned())).collect()
+}
+
+fn walk(folder: &Path, name: &str, depth: usize, content: &mut Content) {
+    if is_run(folder) {
+        // Results with links in them could show files from elsewhere.
+        if !has_links(folder) {
+            content.runs.push(Run { name: name.to_owned(), path: folder.to_owned() });
+        }
+        return;
+    }
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        // `file_type` does not follow links.
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let Ok(part) = entry.file_name().into_string() else { continue };
+        let below = |part: &str| match name {
+            "" => part.to_owned(),
+            _ => format!("{name}/{part}"),
+        };
+        if let Some(growing) = GrowingResults::at(&entry.path()) {
+            content.growing.push((below(&growing.name), growing));
+        } else if !part.starts_with('.') && depth > 0 {
+            walk(&entry.path(), &below(&part), depth - 1, content);
+        }
+    }
+}
+
+fn is_run(folder: &Path) -> bool {
+    ["summary.json", "run.json"].iter().all(|file| folder.join(file).is_file())
+}
+
+/// Whether a folder or one in it has a symbolic link.
+fn has_links(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return true };
+    entries.flatten().any(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => has_links(&entry.path()),
+        Ok(kind) => kind.is_symlink(),
+        Err(_) => true,
+    })
+}
+
+impl Run {
+    /// Its results.
+    ///
+    /// # Errors In words, if they cannot be read.
+    pub(crate) fn results(&self) -> Result<Results, String> {
+        Results::open(&self.path).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,195 @@
+//! The server: what it answers, and to whom.
+
+use std::future::Future;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Query, Request, State as Shared};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use rocelab_report::{compare_html, report_html};
+use tokio::net::TcpListener;
+
+use crate::folder::{Folder, Run};
+use crate::list::{self, State};
+
+/// A server that has its address, and does not answer yet.
+#[derive(Debug)]
+pub(crate) struct Server {
+    listener: TcpListener,
+    site: Arc<Site>,
+}
+
+/// What all answers need.
+#[derive(Debug)]
+struct Site {
+    folder: Folder,
+    /// What the page with all runs is called.
+    title: String,
+    /// The names by which browsers may call this server.
+    hosts: [String; 2],
+}
+
+impl Server {
+    /// Takes a port of this machine's own address, 127.0.0.1, which no other machine reaches; any free
+    /// one if `port` is 0. It must run inside a tokio runtime.
+    ///
+    /// # Errors If the port is taken, or may not be used.
+    pub(crate) async fn bind(folder: Folder, title: String, port: u16) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+        let port = listener.local_addr()?.port();
+        let hosts = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}"));
+        Ok(Self { listener, site: Arc::new(Site { folder, title, hosts }) })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors The operating system's.
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Answers until `end` comes.
+    ///
+    /// # Errors The operating system's.
+    pub(crate) async fn run(
+        self,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
+        let routes = Router::new()
+            .route("/", get(all_runs))
+            .route("/state.json", get(state))
+            .route("/run/{*name}", get(report))
+            .route("/compare", get(comparison))
+            .layer(from_fn_with_state(Arc::clone(&self.site), guard))
+            .with_state(self.site);
+        axum::serve(self.listener, routes).with_graceful_shutdown(end).await
+    }
+}
+
+/// Answers only to those who call this server by its own name: a page of another site could otherwise
+/// have its name lead here, and read the results (DNS rebinding).
+async fn guard(Shared(site): Shared<Arc<Site>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let mut named = headers.get_all(HOST).iter();
+    let host = named.next().and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
+    let is_ours = host.is_some_and(|host| site.hosts.contains(&host)) && named.next().is_none();
+    let mut response = if is_ours {
+        next.run(request).await
+    } else {
+        let text = format!("This server is http://{}/ and nothing else.\n", site.hosts[0]);
+        (StatusCode::FORBIDDEN, text).into_response()
+    };
+    protect(response.headers_mut());
+    response
+}
+
+fn protect(headers: &mut HeaderMap) {
+    const ALL: [(HeaderName, &str); 4] = [
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+    ];
+    for (name, value) in ALL {
+        headers.insert(name, axum::http::HeaderValue::from_static(value));
+    }
+}
+
+async fn all_runs(Shared(site): Shared<Arc<Site>>) -> Response {
+    page(move || Ok(list::list_html(&site.folder, &site.title))).await
+}
+
+async fn state(Shared(site): Shared<Arc<Site>>) -> Response {
+    let read = move || {
+        let state = State::of(&site.folder.content());
+        serde_json::to_string(&state).map_err(|error| Refusal::Unreadable(error.to_string()))
+    };
+    answer(read, "application/json").await
+}
+
+async fn report(Shared(site): Shared<Arc<Site>>, Path(name): Path<String>) -> Response {
+    page(move || {
+        let run = site.folder.run(&name).ok_or(Refusal::Unknown)?;
+        let results = run.results().map_err(Refusal::Unreadable)?;
+        report_html(&results).map_err(|error| Refusal::Unreadable(error.to_string()))
+    })
+    .await
+}
+
+/// Compares the runs that `run=NAME&run=NAME` names.
+async fn comparison(
+    Shared(site): Shared<Arc<Site>>,
+    Query(chosen): Query<Vec<(String, String)>>,
+) -> Response {
+    page(move || {
+        let names: Vec<String> =
+            chosen.into_iter().filter(|(key, _)| key == "run").map(|(_, name)| name).collect();
+        if names.len() < 2 {
+            return Err(Refusal::TooFew);
+        }
+        let all = site.folder.content().runs;
+        let found =
+            |name: &String| all.iter().find(|run| run.name == *name).ok_or(Refusal::Unknown);
+        let runs: Vec<&Run> = names.iter().map(found).collect::<Result<_, _>>()?;
+        let results = runs.iter().map(|run| run.results()).collect::<Result<Vec<_>, _>>();
+        let results = results.map_err(Refusal::Unreadable)?;
+        compare_html(&results).map_err(|error| Refusal::Unreadable(error.to_string()))
+    })
+    .await
+}
+
+/// Why there is no page.
+#[derive(Debug)]
+enum Refusal {
+    /// No complete run below the folder has this name.
+    Unknown,
+    /// One run is nothing to compare.
+    TooFew,
+    /// The results cannot be read, in words.
+    Unreadable(String),
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Unknown => {
+                (StatusCode::NOT_FOUND, "No complete run of this folder has this name.\n")
+                    .into_response()
+            }
+            Self::TooFew => {
+                (StatusCode::BAD_REQUEST, "Choose two runs or more to compare.\n").into_response()
+            }
+            Self::Unreadable(reason) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, format!("{reason}\n")).into_response()
+            }
+        }
+    }
+}
+
+async fn page(make: impl FnOnce() -> Result<String, Refusal> + Send + 'static) -> Response {
+    answer(make, "text/html; charset=utf-8").await
+}
+
+/// Reads and draws beside the server, which goes on to answer others.
+async fn answer(
+    make: impl FnOnce() -> Result<String, Refusal> + Send + 'static,
+    content: &'static str,
+) -> Response {
+    match tokio::task::spawn_blocking(make).await {
+        Ok(Ok(text)) => ([(CONTENT_TYPE, content)], text).into_response(),
+        Ok(Err(refusal)) => refusal.into_response(),
+        Err(_) => {
+            let text = "This is a defect of rocelab; please report it with the results.\n";
+            (StatusCode::INTERNAL_SERVER_ERROR, text).into_response()
+        }
+    }
+}

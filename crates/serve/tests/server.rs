@@ -1,0 +1,256 @@
+//! The server, as a browser sees it.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use rocelab_results::{
+    DropRecord, LinkRecord, Overwrite, PauseRecord, ResultsDir, RunInfo, RunProgress, Summary,
+};
+use rocelab_serve::{Folder, serve};
+
+/// Writes complete results of a run without flows.
+fn write_run(path: &Path, scenario: &str, seed: u64) {
+    let directory = ResultsDir::create(path, Overwrite::Refuse).unwrap();
+    directory.flows().unwrap().finish().unwrap();
+    directory.records::<LinkRecord<'_>>().unwrap().finish().unwrap();
+    directory.records::<PauseRecord<'_>>().unwrap().finish().unwrap();
+    directory.records::<DropRecord<'_>>().unwrap().finish().unwrap();
+    let summary =
+        Summary { scenario: scenario.to_owned(), seed, roce_version: 2, ..Summary::default() };
+    directory.finish(&summary, &RunInfo::default()).unwrap();
+}
+
+/// A server in a thread of its own, which ends with the test.
+struct Running {
+    address: SocketAddr,
+    end: Arc<AtomicBool>,
+    thread: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Running {
+    fn start(folder: &Path) -> Self {
+        let folder = Folder::open(folder).unwrap();
+        let end = Arc::new(AtomicBool::new(false));
+        let (told, ready) = mpsc::channel();
+        let flag = Arc::clone(&end);
+        let tell = move |address| told.send(address).map_err(std::io::Error::other);
+        let thread = std::thread::spawn(move || serve(folder, "all".to_owned(), 0, flag, tell));
+        Self { address: ready.recv().unwrap(), end, thread: Some(thread) }
+    }
+
+    /// Sends a request as it is; the whole answer.
+    fn send(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    /// The status and the body of a page.
+    fn get(&self, path: &str) -> (u16, String) {
+        self.get_as(path, &format!("Host: {}\r\n", self.address))
+    }
+
+    fn get_as(&self, path: &str, host: &str) -> (u16, String) {
+        let answer = self.send(&format!("GET {path} HTTP/1.1\r\n{host}Connection: close\r\n\r\n"));
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer}"));
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, body.to_owned())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end.store(true, Ordering::Relaxed);
+        let ended = self.thread.take().unwrap().join();
+        if !std::thread::panicking() {
+            ended.unwrap().unwrap();
+        }
+    }
+}
+
+/// A folder with two runs, one of them in a folder of its own, and a secret beside it.
+fn with_runs() -> (tempfile::TempDir, PathBuf) {
+    let outside = tempfile::tempdir().unwrap();
+    let folder = outside.path().join("results");
+    write_run(&folder.join("one"), "first", 1);
+    write_run(&folder.join("sweep/points/10"), "tenth", 2);
+    write_run(&folder.join("sweep/points/9"), "ninth", 3);
+    write_run(&outside.path().join("secret"), "secret", 4);
+    (outside, folder)
+}
+
+#[test]
+fn all_runs_are_listed_and_each_has_its_page() {
+    let (_outside, folder) = with_runs();
+    let server = Running::start(&folder);
+    assert!(server.address.ip().is_loopback());
+    let (status, list) = server.get("/");
+    assert_eq!(status, 200);
+    let places = ["/run/one\"", "/run/sweep/points/9\"", "/run/sweep/points/10\""];
+    let places = places.map(|link| list.find(link).unwrap_or_else(|| panic!("{link}: {list}")));
+    assert!(places.is_sorted() && !list.contains("secret"), "{list}");
+    let (status, page) = server.get("/run/sweep/points/9");
+    assert!(status == 200 && page.contains("<h1>ninth</h1>"), "{status} {page}");
+    // It is the page that `rocelab report` writes.
+    let results = rocelab_results::Results::open(folder.join("sweep/points/9")).unwrap();
+    assert!(page == rocelab_report::report_html(&results).unwrap());
+    let (status, page) = server.get("/compare?run=one&run=sweep%2Fpoints%2F9");
+    assert!(status == 200 && page.contains("<title>first / ninth</title>"), "{status} {page}");
+    assert_eq!(server.get("/compare?run=one").0, 400);
+    assert_eq!(server.get("/compare?run=one&run=none").0, 404);
+    assert_eq!(server.get("/else").0, 404);
+    // A single run is a folder, too.
+    let single = Running::start(&folder.join("one"));
+    assert!(single.get("/").1.contains("href=\"/run/one\""));
+    assert_eq!(single.get("/run/one").0, 200);
+    // Nothing is written.
+    assert!(!folder.join("one/report.html").exists());
+}
+
+#[test]
+fn no_path_leads_out_of_the_folder() {
+    let (outside, folder) = with_runs();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink(outside.path().join("secret"), folder.join("link")).unwrap();
+        // A run with a link in it could show any file.
+        write_run(&folder.join("trap"), "trap", 5);
+        std::fs::remove_file(folder.join("trap/flows.csv")).unwrap();
+        symlink(outside.path().join("secret/flows.csv"), folder.join("trap/flows.csv")).unwrap();
+    }
+    let server = Running::start(&folder);
+    for path in [
+        "../secret",
+        "one/../../secret",
+        "%2e%2e/secret",
+        "%2e%2e%2fsecret",
+        "..%5csecret",
+        "%252e%252e%252fsecret",
+        "one/%2e%2e/%2e%2e/secret",
+        "/etc/passwd",
+        "%2fetc%2fpasswd",
+        "one%00",
+        "./one",
+        "one/",
+        "one/summary.json",
+        "link",
+        "trap",
+        &outside.path().join("secret").display().to_string(),
+    ] {
+        for request in
+            [format!("/run/{path}"), format!("/compare?run=one&run={path}"), format!("/{path}")]
+        {
+            let (status, body) = server.get(&request);
+            assert!([400, 404].contains(&status), "{request}: {status}");
+            assert!(!body.contains("secret"), "{request}: {body}");
+        }
+    }
+    let list = server.get("/").1;
+    assert!(!list.contains("trap") && !list.contains("/run/link"), "{list}");
+}
+
+/// A name of another site that leads to this machine is not answered.
+#[test]
+fn others_names_are_refused() {
+    let (_outside, folder) = with_runs();
+    let server = Running::start(&folder);
+    let port = server.address.port();
+    for host in [
+        format!("Host: evil.example:{port}\r\n"),
+        "Host: evil.example\r\n".to_owned(),
+        "Host: 127.0.0.1\r\n".to_owned(),
+        format!("Host: 127.0.0.1.evil.example:{port}\r\n"),
+        format!("Host: 127.0.0.1:{port}\r\nHost: evil.example\r\n"),
+        String::new(),
+    ] {
+        let (status, body) = server.get_as("/", &host);
+        assert!([400, 403].contains(&status), "{host}: {status}");
+        assert!(!body.contains("first"), "{host}: {body}");
+    }
+    for name in ["localhost", "LOCALHOST", "127.0.0.1"] {
+        assert_eq!(server.get_as("/", &format!("Host: {name}:{port}\r\n")).0, 200, "{name}");
+    }
+    // Only reading is possible, and other sites' pages may not read.
+    let answer = server.send(&format!(
+        "POST / HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+        server.address
+    ));
+    assert!(answer.starts_with("HTTP/1.1 405 "), "{answer}");
+    assert!(!answer.to_ascii_lowercase().contains("access-control-allow"), "{answer}");
+}
+
+#[test]
+fn names_cannot_be_code() {
+    let folder = tempfile::tempdir().unwrap();
+    write_run(&folder.path().join("a\"><script>alert(1)<"), "<img src=x onerror=alert(2)>", 1);
+    write_run(&folder.path().join("half"), "half", 1);
+    std::fs::write(folder.path().join("half/summary.json"), "{\"<b>\": 1}").unwrap();
+    let server = Running::start(folder.path());
+    let (status, list) = server.get("/");
+    assert_eq!(status, 200);
+    assert!(!list.contains("<script>alert") && !list.contains("<img"), "{list}");
+    // What cannot be read is told in its row, and the others are listed.
+    assert!(list.contains("summary.json") && list.contains("&lt;img"), "{list}");
+    assert_eq!(server.get("/run/half").0, 500);
+    let link = "/run/a%22%3E%3Cscript%3Ealert%281%29%3C";
+    assert_eq!(server.get(link).0, 200, "{list}");
+}
+
+#[test]
+fn runs_that_go_on_are_told_with_their_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = ResultsDir::create(folder.path().join("deep/live"), Overwrite::Refuse).unwrap();
+    let server = Running::start(folder.path());
+    let state = || -> serde_json::Value {
+        let (status, text) = server.get("/state.json");
+        assert_eq!(status, 200, "{text}");
+        serde_json::from_str(&text).unwrap()
+    };
+    let begun = state();
+    assert_eq!(begun["growing"][0]["name"], "deep/live");
+    assert_eq!(begun["growing"][0]["percent"], serde_json::Value::Null, "unknown is not 0");
+    let progress = RunProgress {
+        simulated_ps: 2_500_000_000,
+        flows_ended: 3,
+        flows: 12,
+        share: 0.25,
+        ..RunProgress::default()
+    };
+    running.tell_progress(&progress).unwrap();
+    let expected = serde_json::json!({
+        "name": "deep/live",
+        "state": "running",
+        "percent": "25.0",
+        "told": "2.50 ms simulated, 3 of 12 flows ended",
+    });
+    assert_eq!(state()["growing"][0], expected);
+    assert!(
+        server
+            .get("/")
+            .1
+            .contains("live: running, 25.0 % (2.50 ms simulated, 3 of 12 flows ended)")
+    );
+    // A run that is not complete has no page.
+    assert_eq!(server.get("/run/deep/live").0, 404);
+    drop(running);
+    assert_eq!(state()["growing"], serde_json::json!([]));
+}
+
+#[test]
+fn a_port_that_is_taken_is_an_error() {
+    let (_outside, folder) = with_runs();
+    let server = Running::start(&folder);
+    let end = Arc::new(AtomicBool::new(true));
+    let port = server.address.port();
+    let error = serve(Folder::open(&folder).unwrap(), String::new(), port, end, |_| Ok(()));
+    assert_eq!(error.unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
+    assert!(Folder::open(&folder.join("one/summary.json")).is_err());
+}
