@@ -9,6 +9,7 @@ function table(spec) {
   let page = 0;
   let filter = "";
   const body = html("tbody");
+  const details = html("div", { class: "details", "aria-live": "polite" });
   const state = html("span", { class: "quiet", "aria-live": "polite" });
   const heads = spec.columns.map((one, index) => html("th", { scope: "col", class: one.quantity === "text" ? "text" : null },
     html("button", { type: "button", onclick: () => sortBy(index) }, one.name)));
@@ -41,7 +42,10 @@ function table(spec) {
     body.replaceChildren(...wanted.slice(page * pageRows, (page + 1) * pageRows).map((row) =>
       html("tr", {}, row.map((cell, index) => {
         const { quantity } = spec.columns[index];
-        return html("td", { class: quantity === "text" ? "text" : null }, format(quantity, cell));
+        const content = format(quantity, cell);
+        // The first cell of a row opens what there is to say about the row.
+        const shown = index === 0 && spec.onRow ? html("button", { type: "button", class: "row-button", "aria-label": `Tell about ${spec.columns[0].name.toLowerCase()} ${content}`, onclick: () => details.replaceChildren(spec.onRow(row)) }, content) : content;
+        return html("td", { class: quantity === "text" ? "text" : null }, shown);
       }))));
     heads.forEach((head, index) => {
       if (index === column) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
@@ -59,6 +63,6 @@ function table(spec) {
     spec.note ? [html("p", { class: "quiet" }, spec.note)] : [],
     spec.rows.length === 0 ? html("p", { class: "quiet" }, "None.") : [
       html("div", { class: "pages" }, pages, state),
-      html("div", { class: "wide" }, html("table", { "aria-label": spec.title }, html("thead", {}, html("tr", {}, heads)), body))]);
+      html("div", { class: "wide" }, html("table", { "aria-label": spec.title }, html("thead", {}, html("tr", {}, heads)), body)), spec.onRow ? [details] : []]);
 }
 

@@ -5,8 +5,10 @@ use serde::Serialize;
 
 use super::envelope::BINS;
 use super::flows::{Completion, completion};
-use super::overview::{Fact, Level, Overview, Verdict};
+use super::overview::{Fact, Overview};
 use super::page::{Column, page};
+use super::rules::Rule;
+use super::verdicts::{Level, Verdict, verdict};
 use crate::comparison::{Comparison, Group};
 use crate::numbers::{count, counted};
 
@@ -115,19 +117,13 @@ fn unusual(comparison: &Comparison) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let interrupted = named(&|run| comparison.incomplete[run]);
     if !interrupted.is_empty() {
-        verdicts.push(Verdict {
-            level: Level::Bad,
-            word: "problem",
-            text: format!("Interrupted, so that figures hold until then: {}.", list(&interrupted)),
-        });
+        let text = format!("Interrupted, so that figures hold until then: {}.", list(&interrupted));
+        verdicts.push(verdict(Level::Bad, text, Rule::Interrupted));
     }
     let branches = named(&|run| comparison.branches[run].is_some());
     if !branches.is_empty() {
-        verdicts.push(Verdict {
-            level: Level::Note,
-            word: "note",
-            text: format!("Branches of other runs: {}.", list(&branches)),
-        });
+        let text = format!("Branches of other runs: {}.", list(&branches));
+        verdicts.push(verdict(Level::Note, text, Rule::Branch));
     }
     verdicts
 }

@@ -21,6 +21,7 @@ mod page;
 mod pause_tree;
 mod pauses;
 mod ports;
+mod queue_pictures;
 mod report;
 mod resolved;
 mod rules;

@@ -187,6 +187,7 @@ mod tests {
             end_ps,
             latency_ps: end_ps.map(|end| end - start_ps),
             found: None,
+            measured: 1,
             status: if end_ps.is_some() {
                 OperationStatus::Completed
             } else {

@@ -15,6 +15,7 @@ use super::page::{Column, page};
 use super::pause_tree::{PauseTree, pause_tree};
 use super::pauses::Pauses;
 use super::ports::Ports;
+use super::queue_pictures::{HeatMap, heat_map, spread};
 use super::samples::{SAMPLED, samples};
 use super::settings::{ScenarioSetting, settings as tables_of};
 use super::splits::{Split, splits};
@@ -35,6 +36,9 @@ struct Data {
     splits: Vec<Split>,
     operations: Operations,
     timelines: Vec<TimeLine>,
+    /// The percentiles of queues over ports.
+    spread: Option<TimeLine>,
+    heat_map: HeatMap,
     map: Map,
     lanes: Vec<Lane>,
     lanes_omitted: usize,
@@ -84,6 +88,8 @@ pub fn report_html_with(
         timelines::paused(&pauses, &ports, &places, span),
         timelines::held_back(&victims, span),
     ];
+    let queues = SAMPLED.iter().position(|one| one.id == "queue");
+    let queues = queues.and_then(|place| samples[place].as_ref());
     for (sampled, samples) in SAMPLED.iter().zip(&samples) {
         timelines.push(timelines::sampled(sampled, samples.as_ref(), &ports, span));
     }
@@ -99,6 +105,8 @@ pub fn report_html_with(
         splits: splits(&flows, end_ps),
         operations: operations(results, span)?,
         timelines,
+        spread: spread(queues, span),
+        heat_map: heat_map(queues, &ports, span),
         map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,
         lanes_omitted,

@@ -11,7 +11,8 @@ use super::flows::{Cdf, Group};
 type By = (&'static str, &'static str, fn(&FlowRecord<'_>) -> String);
 
 /// All ways. To add one, add a line.
-const WAYS: [By; 4] = [
+const WAYS: [By; 5] = [
+    ("workload", "Workload", |flow| flow.name.to_string()),
     ("transport", "Transport", |flow| flow.transport.to_uppercase()),
     ("class", "Class", |flow| format!("priority {}", flow.priority)),
     ("algorithm", "Algorithm", algorithm),
