@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use rocelab_results::{Checkpoints, Overwrite, ResultsDir, ResultsError, Summary};
 use rocelab_sim::proof::Proof;
-use rocelab_sim::{Ending, Execution, Outcome, Plan, Planning, Progress, RunError, Scenario};
+use rocelab_sim::{
+    Ending, Execution, Outcome, Plan, Planning, Progress, RunError, SamplingPlan, Scenario,
+};
 use tempfile::TempDir;
 
 use crate::Violation;
@@ -201,6 +203,26 @@ pub(crate) fn in_parts(bench: &Bench, ran: &Ran, partitions: u32) -> Result<(), 
     }
     let text = format!("{} differ in {partitions} parts", differing.join(", "));
     Err(Violation::new("parts", text))
+}
+
+/// Runs a plan without samples and without a measuring window, which must be the same run.
+pub(crate) fn unwatched(bench: &Bench, ran: &Ran) -> Result<(), Violation> {
+    let nobody_looks = ran.plan.sampling.is_empty() && ran.plan.measure.is_none();
+    if ran.ending == Ending::Interrupted || nobody_looks {
+        return Ok(());
+    }
+    let plan = Plan { sampling: SamplingPlan::default(), measure: None, ..(*ran.plan).clone() };
+    let (outcome, _) = guarded(|| run(bench, &Arc::new(plan), Execution::SEQUENTIAL))?;
+    let told = |ending: Ending, summary: &Summary| {
+        let Summary { digest, simulated_ps, drops, pfc, .. } = summary;
+        format!("{ending:?}, digest {digest}, {simulated_ps} ps, {drops:?}, {pfc:?}")
+    };
+    let [with, without] = [told(ran.ending, &ran.summary), told(outcome.ending, &outcome.summary)];
+    if with == without || outcome.ending == Ending::Interrupted {
+        return Ok(());
+    }
+    let text = format!("samples change the run: {with}; without them {without}");
+    Err(Violation::new("looking", text))
 }
 
 /// The folder of checkpoints beside results, for a run that is stopped and continued.

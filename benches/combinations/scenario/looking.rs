@@ -13,7 +13,24 @@ impl Shape {
         if self.random.once_in(4) {
             let sample = self.sample();
             self.set("sample", sample);
+        } else if self.random.once_in(4) {
+            self.set("sample", "off");
         }
+        if self.random.once_in(6) {
+            let measure = self.measure();
+            self.set("measure", measure);
+        }
+    }
+
+    /// A measuring window, which may lie behind the end.
+    fn measure(&mut self) -> Table {
+        let from = self.random.within(0..=self.span / 3);
+        let mut measure = table([("from", Self::time(from))]);
+        if self.random.once_in(2) {
+            let to = from + self.random.within(1..=self.span);
+            measure.insert("to".to_owned(), Self::time(to));
+        }
+        measure
     }
 
     fn capture(&mut self) -> Table {
@@ -40,6 +57,9 @@ impl Shape {
             }
             let interval = self.random.within(self.span / 100..=self.span / 4).max(1_000);
             let mut one = table([("interval", Self::time(interval))]);
+            if self.random.once_in(3) {
+                one.insert("double_after".to_owned(), number(self.random.within(1..=9)));
+            }
             if what == "ingress" {
                 one.insert("ports".to_owned(), names(&["all".to_owned()]));
             } else if what != "rates" && what != "flows" {

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rocelab_results::{
-    BranchRecord, FrozenRecord, IntegrityViolation, MessageCounts, OperationCounts, RunInfo,
-    Summary,
+    BranchRecord, FrozenRecord, IntegrityViolation, MeasuredWindow, MessageCounts, OperationCounts,
+    RunInfo, Summary,
 };
 
 use crate::frozen::{held, roots};
@@ -29,6 +29,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     table += &percentiles(summary);
     for app in &summary.operations {
         table += &latencies(app);
+    }
+    if let Some(window) = &summary.measured {
+        line(&mut table, "Measured", &measured(window));
     }
     if summary.flows.total > 0 || summary.operations.is_empty() {
         line(&mut table, "Flows", &flows(summary));
@@ -122,6 +125,18 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The measuring window, and what the figures of flows and operations leave out.
+fn measured(window: &MeasuredWindow) -> String {
+    let mut text = format!("from {} to {}", time(window.from_ps), time(window.to_ps));
+    let outside = [(window.flows_outside.total, "flow"), (window.operations_outside, "operation")];
+    let outside = outside.iter().filter(|(all, _)| *all > 0);
+    let outside: Vec<_> = outside.map(|&(all, noun)| counted(all, noun)).collect();
+    if !outside.is_empty() {
+        let _ = write!(text, "; outside, and not counted: {}", outside.join(", "));
+    }
+    text
 }
 
 fn percentiles(summary: &Summary) -> String {
