@@ -115,6 +115,8 @@ const inAllPlaces = (values, length) => Array.from({ length }, (unused, at) => v
 // Several equal values in a row come as [value, how often].
 const unpacked = (values) => values.flatMap((value) => (Array.isArray(value) ? new Array(value[1]).fill(value[0]) : [value]));
 
+const outsideWindow = ({ unmeasured }) => (unmeasured > 0 ? [quietly(`${grouped(unmeasured)} flows that started outside the measuring window are left out.`)] : []);
+
 // The figures over time; those that look at all queues at once follow the one of single queues.
 function overTime() {
   const queues = [
@@ -130,7 +132,7 @@ function report() {
   const { kinds } = data.operations;
   if (kinds.length > 0) section("operations", "Operations", operationLatencies(kinds), ...data.operations.timelines.map((line) => timeLine(line, line.curves)));
   const hasFlows = data.completion.flows + data.completion.missing > 0;
-  if (hasFlows || kinds.length === 0) section("completion", "Completion", ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
+  if (hasFlows || kinds.length === 0) section("completion", "Completion", ...outsideWindow(data.completion), ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
   section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...overTime());
   section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
     pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.begin_ps, data.end_ps)]));
