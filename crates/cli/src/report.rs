@@ -5,8 +5,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rocelab_report::{ScenarioSetting, SettingDefault};
 use rocelab_results::{Checkpoints, Results, SCENARIO_TOML};
-use rocelab_sim::Scenario;
+use rocelab_sim::{DefaultValue, Scenario, Setting};
 
 use crate::answer;
 use crate::exit::Exit;
@@ -33,7 +34,7 @@ pub(crate) struct ReportArguments {
 pub(crate) fn execute(arguments: &ReportArguments) -> Result<Exit, Failure> {
     let results = open(&arguments.path)?;
     let stages = Stages::of_one(false, "reading results");
-    let page = rocelab_report::report_html(&results)?;
+    let page = rocelab_report::report_html_with(&results, &settings_of(&arguments.path))?;
     drop(stages);
     let out = arguments.out.clone().unwrap_or_else(|| arguments.path.join("report.html"));
     // Where no other file is named, a page of ours is there to be replaced.
@@ -50,6 +51,22 @@ fn is_own_page(path: &Path) -> bool {
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(1024).read_to_end(&mut beginning));
     read.is_ok() && rocelab_report::is_page(&String::from_utf8_lossy(&beginning))
+}
+
+/// What the scenario of a results directory says, with its defaults; nothing if it cannot be read.
+pub(crate) fn settings_of(results: &Path) -> Vec<ScenarioSetting> {
+    let setting = |one: Setting| ScenarioSetting {
+        key: one.key,
+        value: one.value,
+        default: match one.default {
+            DefaultValue::Same => SettingDefault::Same,
+            DefaultValue::Other(value) => SettingDefault::Other(value),
+            DefaultValue::None => SettingDefault::None,
+            DefaultValue::Required => SettingDefault::Required,
+        },
+    };
+    let known = rocelab_sim::settings(&results.join(SCENARIO_TOML)).unwrap_or_default();
+    known.into_iter().map(setting).collect()
 }
 
 /// The scenario in a results directory, if it can be read.

@@ -26,7 +26,9 @@ mod topology_table;
 pub use comparison::{Band, Comparison, Figure, Group, Setting};
 pub use frozen::frozen_text;
 pub use headroom_use::{HeadroomUse, PortHeadroom};
-pub use html::{compare_html, is_page, report_html};
+pub use html::{
+    ScenarioSetting, SettingDefault, compare_html, is_page, report_html, report_html_with,
+};
 pub use idle_queue_pairs::idle_queue_pair_texts;
 pub use numbers::time as time_text;
 pub use run_facts::{RUN_FACTS, run_facts};

@@ -64,7 +64,7 @@ pub use plan::{
     PortSamplingPlan, ProfilePlan, QueuePairKeys, RateThresholds, RocePlan, SamplingPlan,
     SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan, WorkloadPlan,
 };
-pub use planning::{MAX_FLOWS, Planning};
+pub use planning::{DefaultValue, MAX_FLOWS, Planning, Setting, settings};
 pub use rocelab_scenario as scenario;
 use rocelab_scenario::address;
 pub use rocelab_scenario::reference;

@@ -80,7 +80,8 @@ function options(spec, width) {
     return {
       scale: which, side, stroke: ink.quiet, font: `11px ${FONT}`, labelFont: `12px ${FONT}`, labelSize: 18, labelGap: 2,
       label: axisTitle(title, quantity, largest, log),
-      size: which === "x" ? 30 : 58, gap: 4,
+      // As wide as the longest text of a mark.
+      size: (self, texts) => (which === "x" ? 30 : Math.max(40, 14 + 6.6 * Math.max(0, ...(texts ?? []).map((text) => text.length)))), gap: 4,
       // The places are chosen already: of a logarithmic axis uPlot would leave some out.
       filter: (self, splits) => splits,
       grid: { stroke: ink.edge, width: 1 }, ticks: { stroke: ink.edge, width: 1, size: 4 },

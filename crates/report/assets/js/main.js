@@ -101,9 +101,9 @@ function sizeTable(completion) {
 const AXIS_NAMES = { rate: "Rate", bytes: "Size", count: "Number", time: "Time" };
 const axisName = (title, quantity) => (title.length > 18 ? AXIS_NAMES[quantity] ?? title : title);
 
-function timeLine(line, curves) {
+function timeLine(line, curves, bands) {
   const places = moments();
-  return chart({
+  return chart({ bands,
     id: `time-${line.id}`, title: line.title, note: line.note, group: "time", zoom: true,
     x: { title: "Time", quantity: "moment", values: places }, y: { title: axisName(line.title, line.quantity), quantity: line.quantity },
     curves: curves.map((curve) => ({ ...curve, values: inAllPlaces(unpacked(curve.values), places.length) })),
@@ -115,16 +115,28 @@ const inAllPlaces = (values, length) => Array.from({ length }, (unused, at) => v
 // Several equal values in a row come as [value, how often].
 const unpacked = (values) => values.flatMap((value) => (Array.isArray(value) ? new Array(value[1]).fill(value[0]) : [value]));
 
+const outsideWindow = ({ unmeasured }) => (unmeasured > 0 ? [quietly(`${grouped(unmeasured)} flows that started outside the measuring window are left out.`)] : []);
+
+// The figures over time; those that look at all queues at once follow the one of single queues.
+function overTime() {
+  const queues = [
+    ...(data.spread ? [timeLine(data.spread, data.spread.curves, [{ upper: 1, lower: 2, label: "median to 95th percentile" }])] : []),
+    ...(data.heat_map.rows.length > 0 ? [heatMap(data.heat_map, data.begin_ps, data.end_ps)] : []),
+  ];
+  return data.timelines.flatMap((line) => [timeLine(line, line.curves), ...(line.id === "queue" ? queues : [])]);
+}
+
 function report() {
+  if (data.settings.length > 0) section("scenario", "Scenario", html("div", { class: "grid" }, data.settings.map((one) => table({ ...one, rowsPerPage: 40 }))));
   section("network", "Network", networkMap(data.map, data.begin_ps, data.end_ps));
   const { kinds } = data.operations;
   if (kinds.length > 0) section("operations", "Operations", operationLatencies(kinds), ...data.operations.timelines.map((line) => timeLine(line, line.curves)));
   const hasFlows = data.completion.flows + data.completion.missing > 0;
-  if (hasFlows || kinds.length === 0) section("completion", "Completion", ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
-  section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...data.timelines.map((line) => timeLine(line, line.curves)));
+  if (hasFlows || kinds.length === 0) section("completion", "Completion", ...outsideWindow(data.completion), ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
+  section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...overTime());
   section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
     pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.begin_ps, data.end_ps)]));
-  section("tables", "Tables", ...data.tables.map(table));
+  section("tables", "Tables", ...data.tables.map((one) => table(one.id === "flows" ? { ...one, note: "The number of a flow opens its path and the command that explains it.", onRow: (row) => flowDetails(one.columns, row) } : one)));
 }
 
 function comparison() {

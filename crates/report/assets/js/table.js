@@ -1,12 +1,15 @@
 // Tables: sort by a click on a column's name, filter, turn pages.
 
+// Rows of a page, if the table does not say.
 const PAGE_ROWS = 20;
 
 function table(spec) {
   let [column, falling] = spec.sorted;
+  const pageRows = spec.rowsPerPage ?? PAGE_ROWS;
   let page = 0;
   let filter = "";
   const body = html("tbody");
+  const details = html("div", { class: "details", "aria-live": "polite" });
   const state = html("span", { class: "quiet", "aria-live": "polite" });
   const heads = spec.columns.map((one, index) => html("th", { scope: "col", class: one.quantity === "text" ? "text" : null },
     html("button", { type: "button", onclick: () => sortBy(index) }, one.name)));
@@ -34,12 +37,15 @@ function table(spec) {
 
   function show() {
     const wanted = filter ? sorted.filter((row) => row.some((cell) => typeof cell === "string" && cell.toLowerCase().includes(filter))) : sorted;
-    const last = Math.max(0, Math.ceil(wanted.length / PAGE_ROWS) - 1);
+    const last = Math.max(0, Math.ceil(wanted.length / pageRows) - 1);
     page = Math.min(Math.max(page, 0), last);
-    body.replaceChildren(...wanted.slice(page * PAGE_ROWS, (page + 1) * PAGE_ROWS).map((row) =>
+    body.replaceChildren(...wanted.slice(page * pageRows, (page + 1) * pageRows).map((row) =>
       html("tr", {}, row.map((cell, index) => {
         const { quantity } = spec.columns[index];
-        return html("td", { class: quantity === "text" ? "text" : null }, format(quantity, cell));
+        const content = format(quantity, cell);
+        // The first cell of a row opens what there is to say about the row.
+        const shown = index === 0 && spec.onRow ? html("button", { type: "button", class: "row-button", "aria-label": `Tell about ${spec.columns[0].name.toLowerCase()} ${content}`, onclick: () => details.replaceChildren(spec.onRow(row)) }, content) : content;
+        return html("td", { class: quantity === "text" ? "text" : null }, shown);
       }))));
     heads.forEach((head, index) => {
       if (index === column) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
@@ -52,11 +58,11 @@ function table(spec) {
   // The rows come in the order that is shown first.
   let sorted = spec.rows;
   show();
-  const pages = spec.rows.length > PAGE_ROWS ? [search, ...buttons] : [];
+  const pages = spec.rows.length > pageRows ? [search, ...buttons] : [];
   return html("div", { id: `table-${spec.id}` }, html("h3", {}, spec.title),
     spec.note ? [html("p", { class: "quiet" }, spec.note)] : [],
     spec.rows.length === 0 ? html("p", { class: "quiet" }, "None.") : [
       html("div", { class: "pages" }, pages, state),
-      html("div", { class: "wide" }, html("table", { "aria-label": spec.title }, html("thead", {}, html("tr", {}, heads)), body))]);
+      html("div", { class: "wide" }, html("table", { "aria-label": spec.title }, html("thead", {}, html("tr", {}, heads)), body)), spec.onRow ? [details] : []]);
 }
 

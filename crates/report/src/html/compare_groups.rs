@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::envelope::BINS;
 use super::flows::{Completion, completion};
 use super::overview::{Fact, Overview};
-use super::rules::Rule;
-use super::verdicts::{Level, Verdict};
 use super::page::{Column, page};
+use super::rules::Rule;
+use super::verdicts::{Level, Verdict, verdict};
 use crate::comparison::{Comparison, Group};
 use crate::numbers::{count, counted};
 
@@ -117,21 +117,13 @@ fn unusual(comparison: &Comparison) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let interrupted = named(&|run| comparison.incomplete[run]);
     if !interrupted.is_empty() {
-        verdicts.push(Verdict {
-            level: Level::Bad,
-            word: "problem",
-            text: format!("Interrupted, so that figures hold until then: {}.", list(&interrupted)),
-            rule: Rule::Interrupted.text(),
-        });
+        let text = format!("Interrupted, so that figures hold until then: {}.", list(&interrupted));
+        verdicts.push(verdict(Level::Bad, text, Rule::Interrupted));
     }
     let branches = named(&|run| comparison.branches[run].is_some());
     if !branches.is_empty() {
-        verdicts.push(Verdict {
-            level: Level::Note,
-            word: "note",
-            text: format!("Branches of other runs: {}.", list(&branches)),
-            rule: "A branch goes on from a checkpoint of another run, with other settings.".to_owned(),
-        });
+        let text = format!("Branches of other runs: {}.", list(&branches));
+        verdicts.push(verdict(Level::Note, text, Rule::Branch));
     }
     verdicts
 }

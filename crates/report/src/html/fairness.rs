@@ -48,7 +48,8 @@ pub(crate) fn fairness(flows: &[FlowRecord<'_>], end_ps: u64) -> Verdict {
 fn groups<'a>(flows: &'a [FlowRecord<'a>]) -> Vec<Group<'a>> {
     let mut by_receiver: BTreeMap<(&str, u64), Vec<&FlowRecord<'_>>> = BTreeMap::new();
     let counts = |flow: &&FlowRecord<'_>| {
-        matches!(flow.status, FlowStatus::Completed | FlowStatus::Unfinished) && flow.bytes > 0
+        let is_known = matches!(flow.status, FlowStatus::Completed | FlowStatus::Unfinished);
+        is_known && flow.bytes > 0 && flow.measured != 0
     };
     for flow in flows.iter().filter(counts) {
         // The data of a READ goes to its source.

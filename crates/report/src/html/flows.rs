@@ -17,6 +17,8 @@ pub(crate) struct Completion {
     pub(crate) flows: u64,
     /// Number of flows that did not complete.
     pub(crate) missing: u64,
+    /// Number of flows that are left out, because they started outside the measuring window.
+    pub(crate) unmeasured: u64,
     /// Number of flows with a slowdown: they completed and have an ideal time.
     pub(crate) slowdowns: u64,
     /// The distribution of completion times (ps).
@@ -115,11 +117,13 @@ impl Group {
 pub(crate) fn completion(flows: &[FlowRecord<'_>], end_ps: u64) -> Completion {
     let mut groups: BTreeMap<(u64, u64), Group> = BTreeMap::new();
     let mut all = Group::default();
-    for flow in flows.iter().filter(|flow| flow.start_ps <= end_ps) {
+    for flow in looked_at(flows, end_ps) {
         groups.entry(size_class(flow.bytes)).or_default().add(flow, end_ps);
         all.add(flow, end_ps);
     }
+    let unmeasured = flows.iter().filter(|flow| flow.measured == 0).count() as u64;
     Completion {
+        unmeasured,
         buckets: groups.into_iter().map(|(size, group)| bucket(size, group)).collect(),
         flows: all.fct.count(),
         missing: all.fct.missing(),
@@ -127,6 +131,14 @@ pub(crate) fn completion(flows: &[FlowRecord<'_>], end_ps: u64) -> Completion {
         fct: all.fct.cdf(),
         slowdown: all.slowdown.cdf(),
     }
+}
+
+/// The flows that started by the end of the run (ps), in the measuring window if there is one.
+pub(super) fn looked_at<'a, 'b>(
+    flows: &'a [FlowRecord<'b>],
+    end_ps: u64,
+) -> impl Iterator<Item = &'a FlowRecord<'b>> {
+    flows.iter().filter(move |flow| flow.start_ps <= end_ps && flow.measured != 0)
 }
 
 /// The bucket of a group of flows.
@@ -265,6 +277,14 @@ pub(crate) mod tests {
         assert_eq!(completion.buckets[2], last);
         let cdf = Cdf { values: vec![2_000, 5_000], shares: vec![250_000, 500_000] };
         assert_eq!(completion.fct, cdf);
+    }
+
+    #[test]
+    fn flows_outside_the_measuring_window_are_left_out_and_counted() {
+        let outside = FlowRecord { measured: 0, ..flow(0, 100, Some(2_000)) };
+        let completion = completion(&[outside, flow(1, 100, Some(5_000))], 10_000);
+        assert_eq!((completion.flows, completion.unmeasured), (1, 1));
+        assert_eq!(completion.fct.values, [5_000]);
     }
 
     #[test]

@@ -54,11 +54,14 @@ impl Log {
     fn add(&mut self, operation: &OperationRecord<'_>, span: Span) {
         self.open.push((operation.start_ps, 1));
         self.open.extend(operation.end_ps.map(|end| (end, -1)));
+        let is_measured = operation.measured != 0;
         let (Some(latency), Some(end)) = (operation.latency_ps, operation.end_ps) else {
-            self.missing += 1;
+            self.missing += u64::from(is_measured);
             return;
         };
-        self.latencies.push(latency);
+        if is_measured {
+            self.latencies.push(latency);
+        }
         self.completed.resize(PARTS as usize, 0);
         let figure = span.figure;
         let after = u128::from(end.saturating_sub(figure.begin_ps)) * u128::from(PARTS);
@@ -187,6 +190,7 @@ mod tests {
             end_ps,
             latency_ps: end_ps.map(|end| end - start_ps),
             found: None,
+            measured: 1,
             status: if end_ps.is_some() {
                 OperationStatus::Completed
             } else {

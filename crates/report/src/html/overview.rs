@@ -69,9 +69,12 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
     say("Simulated", time(summary.simulated_ps));
     say("RoCE version", format!("v{}", summary.roce_version));
     say("Seed", summary.seed.to_string());
-    say("Flows completed", format!("{} of {}", count(flows.completed), count(flows.total)));
-    for (name, text) in goodput::lines(summary.goodput_bps, summary.goodput.as_ref()) {
-        say(name, text);
+    // A run of applications alone has no flows, and so none of them is missing.
+    if flows.total > 0 || summary.operations.is_empty() {
+        say("Flows completed", format!("{} of {}", count(flows.completed), count(flows.total)));
+        for (name, text) in goodput::lines(summary.goodput_bps, summary.goodput.as_ref()) {
+            say(name, text);
+        }
     }
     for (transport, of) in &summary.transports {
         let done = format!("{} of {}", count(of.flows.completed), count(of.flows.total));

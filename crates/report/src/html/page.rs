@@ -13,7 +13,7 @@ const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report.css");
 
 /// The scripts of every page, in this order, as one function.
-const SCRIPTS: [&str; 17] = [
+const SCRIPTS: [&str; 19] = [
     include_str!("../../assets/js/dom.js"),
     include_str!("../../assets/js/format.js"),
     include_str!("../../assets/js/theme.js"),
@@ -25,11 +25,13 @@ const SCRIPTS: [&str; 17] = [
     include_str!("../../assets/js/chart_svg.js"),
     include_str!("../../assets/js/chart_csv.js"),
     include_str!("../../assets/js/table.js"),
+    include_str!("../../assets/js/flow_details.js"),
     include_str!("../../assets/js/splits.js"),
     include_str!("../../assets/js/operations.js"),
     include_str!("../../assets/js/map.js"),
     include_str!("../../assets/js/pauses.js"),
     include_str!("../../assets/js/compare_groups.js"),
+    include_str!("../../assets/js/heat_map.js"),
     include_str!("../../assets/js/main.js"),
 ];
 

@@ -47,11 +47,6 @@ impl Ports {
         self.by_port.get(&(node, port)).copied()
     }
 
-    /// Whether a node is a switch: it has several ports, and a host has one.
-    pub(crate) fn is_switch(&self, node: usize) -> bool {
-        self.by_port.range((node, 0)..=(node, u16::MAX)).nth(1).is_some()
-    }
-
     /// The name of a port as in scenarios: `leaf-0:4`.
     pub(crate) fn label(&self, direction: usize) -> String {
         let record = &self.directions[direction].record;

@@ -15,7 +15,9 @@ use super::page::{Column, page};
 use super::pause_tree::{PauseTree, pause_tree};
 use super::pauses::Pauses;
 use super::ports::Ports;
+use super::queue_pictures::{HeatMap, heat_map, spread};
 use super::samples::{SAMPLED, samples};
+use super::settings::{ScenarioSetting, settings as tables_of};
 use super::splits::{Split, splits};
 use super::tables::{self, Table};
 use super::timelines::{self, Span, TimeLine};
@@ -29,10 +31,14 @@ struct Data {
     begin_ps: u64,
     end_ps: u64,
     bins: u32,
+    settings: Vec<Table>,
     completion: Completion,
     splits: Vec<Split>,
     operations: Operations,
     timelines: Vec<TimeLine>,
+    /// The percentiles of queues over ports.
+    spread: Option<TimeLine>,
+    heat_map: HeatMap,
     map: Map,
     lanes: Vec<Lane>,
     lanes_omitted: usize,
@@ -50,6 +56,17 @@ struct Data {
 /// # Errors [`ResultsError::Read`] if a file of the directory is missing, and
 /// [`ResultsError::Malformed`] if one has the wrong format.
 pub fn report_html(results: &Results) -> Result<String, ResultsError> {
+    report_html_with(results, &[])
+}
+
+/// The same with what the scenario says, `settings`, which results alone cannot tell from defaults. Without any, the
+/// page has no section about the scenario.
+///
+/// # Errors As [`report_html`].
+pub fn report_html_with(
+    results: &Results,
+    settings: &[ScenarioSetting],
+) -> Result<String, ResultsError> {
     let summary = results.summary();
     let end_ps = summary.simulated_ps;
     let ports = Ports::read(results)?;
@@ -71,6 +88,8 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         timelines::paused(&pauses, &ports, &places, span),
         timelines::held_back(&victims, span),
     ];
+    let queues = SAMPLED.iter().position(|one| one.id == "queue");
+    let queues = queues.and_then(|place| samples[place].as_ref());
     for (sampled, samples) in SAMPLED.iter().zip(&samples) {
         timelines.push(timelines::sampled(sampled, samples.as_ref(), &ports, span));
     }
@@ -81,10 +100,13 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         begin_ps: window.begin_ps,
         end_ps,
         bins: BINS,
+        settings: tables_of(settings),
         completion: completion(&flows, end_ps),
         splits: splits(&flows, end_ps),
         operations: operations(results, span)?,
         timelines,
+        spread: spread(queues, span),
+        heat_map: heat_map(queues, &ports, span),
         map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,
         lanes_omitted,

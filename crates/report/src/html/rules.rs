@@ -29,6 +29,7 @@ const BAD_FAIRNESS: u64 = 700;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     Interrupted,
+    Branch,
     Completion,
     TailLatency,
     OperationLatency,
@@ -47,8 +48,9 @@ pub(crate) enum Rule {
 impl Rule {
     /// All rules, in the order of the documentation.
     #[cfg(test)]
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Interrupted,
+        Self::Branch,
         Self::Completion,
         Self::TailLatency,
         Self::OperationLatency,
@@ -68,6 +70,10 @@ impl Rule {
     pub(crate) fn text(self) -> String {
         match self {
             Self::Interrupted => "A run that was interrupted is a problem.".to_owned(),
+            Self::Branch => {
+                "A run that goes on from a checkpoint of another is a note: its beginning is the other's."
+                    .to_owned()
+            }
             Self::Completion => format!(
                 "Good if all flows completed; a note if some were open at the end; a problem if more than \
                  {MOST_OPEN_PERCENT} % were, or if any failed."

@@ -1,23 +1,35 @@
 //! Which ports were sampled. A port whose samples were all zero has no row in the file, so only the scenario
 //! tells it from one that was not looked at.
 
-use super::ports::{Direction, Ports};
+use std::collections::BTreeSet;
+
+use rocelab_results::{MapNode, MapNodeKind};
+
+use super::ports::Ports;
 use super::resolved::Resolved;
 
-/// The directions of the ports that `[sample.SECTION]` names, or that are sampled by default.
-pub(crate) fn sampled_ports<'a>(
-    resolved: &'a Resolved,
+/// The directions of the ports that `[sample.SECTION]` names; by default these are ports of switches, and of hosts
+/// too for utilisation. `nodes` has the kinds of nodes.
+pub(crate) fn sampled_ports(
+    resolved: &Resolved,
     section: &str,
-    ports: &'a Ports,
-) -> impl Iterator<Item = usize> + 'a {
+    ports: &Ports,
+    nodes: &[MapNode],
+) -> Vec<usize> {
+    let directions = (0..ports.directions.len()).map(|one| (one, &ports.directions[one].record));
+    if resolved.text(&["sample"]) == Some("default") {
+        let switches = nodes.iter().filter(|node| node.kind == MapNodeKind::Switch);
+        let switches: BTreeSet<&str> = switches.map(|node| &*node.name).collect();
+        let all = section == "utilisation";
+        return directions
+            .filter(|(_, of)| all || switches.contains(&*of.from))
+            .map(|(one, _)| one)
+            .collect();
+    }
     let texts: Vec<&str> = resolved.texts(&["sample", section, "ports"]).collect();
-    let by_default = resolved.text(&["sample"]) == Some("default");
-    let is_of_switches = section != "utilisation";
-    (0..ports.directions.len()).filter(move |direction| {
-        let Direction { from, record, .. } = &ports.directions[*direction];
-        let named = || texts.iter().any(|text| names_port(text, &record.from, record.from_port));
-        named() || (by_default && (!is_of_switches || ports.is_switch(*from)))
-    })
+    let named = |text: &&str, (node, port): (&str, u16)| names_port(text, node, port);
+    let is_named = |of: (&str, u16)| texts.iter().any(|text| named(text, of));
+    directions.filter(|(_, of)| is_named((&of.from, of.from_port))).map(|(one, _)| one).collect()
 }
 
 /// Whether a text such as `leaf-0`, `leaf-*:3`, `leaf-0..leaf-3:0..7` or `all` names a port.
@@ -90,17 +102,18 @@ mod tests {
     fn the_scenario_says_which_ports_were_sampled() {
         let ports = network(&[("host-0", 0, "leaf", 3)]);
         let resolved = Resolved::of("[sample.queues]\nports = [\"leaf:0..5\"]\n");
-        assert!(sampled_ports(&resolved, "queues", &ports).eq([1]));
-        assert_eq!(sampled_ports(&resolved, "marks", &ports).count(), 0);
+        assert_eq!(sampled_ports(&resolved, "queues", &ports, &[]), [1]);
+        assert!(sampled_ports(&resolved, "marks", &ports, &[]).is_empty());
     }
 
     #[test]
-    fn by_default_queues_of_switches_are_sampled_and_what_all_ports_send() {
-        let ports = network(&[("host-0", 0, "leaf", 3), ("host-1", 0, "leaf", 4)]);
+    fn by_default_ports_of_switches_are_sampled() {
+        let ports = network(&[("host-0", 0, "leaf", 3)]);
+        let node =
+            |name: &str, kind| MapNode { name: name.to_owned(), kind, tier: 0, x: 0.0, y: 0.0 };
+        let nodes = [node("host-0", MapNodeKind::Host), node("leaf", MapNodeKind::Switch)];
         let resolved = Resolved::of("sample = \"default\"\n");
-        assert!(sampled_ports(&resolved, "queues", &ports).eq([1, 3]));
-        assert_eq!(sampled_ports(&resolved, "utilisation", &ports).count(), 4);
-        let off = Resolved::of("sample = \"off\"\n");
-        assert_eq!(sampled_ports(&off, "utilisation", &ports).count(), 0);
+        assert_eq!(sampled_ports(&resolved, "queues", &ports, &nodes), [1]);
+        assert_eq!(sampled_ports(&resolved, "utilisation", &ports, &nodes), [0, 1]);
     }
 }

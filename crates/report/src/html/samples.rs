@@ -261,6 +261,7 @@ pub(crate) fn samples(
 ) -> Result<Vec<Option<Samples>>, ResultsError> {
     let mut intervals = None;
     let resolved = Resolved::read(results);
+    let nodes = results.nodes()?.unwrap_or_default();
     let mut all = Vec::with_capacity(SAMPLED.len());
     for sampled in &SAMPLED {
         let Some(reader) = results.series(sampled.file)? else {
@@ -272,7 +273,7 @@ pub(crate) fn samples(
             unknown => unknown.insert(results.sample_intervals()?),
         };
         let mut samples = sampled.read(results, reader, intervals, ports)?;
-        samples.sampled.extend(sampled_ports(&resolved, sampled.section, ports));
+        samples.sampled.extend(sampled_ports(&resolved, sampled.section, ports, &nodes));
         if let Some(greatest) = samples.greatest().filter(|_| sampled.id == "queue") {
             samples.limits = marking_thresholds(&resolved, &ports.directions[greatest.direction]);
         }

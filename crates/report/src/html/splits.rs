@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use rocelab_results::FlowRecord;
 use serde::Serialize;
 
-use super::flows::{Cdf, Group};
+use super::flows::{Cdf, Group, looked_at};
 
 /// A way to divide flows: its identifier within the page, its name, and the part of a flow.
 type By = (&'static str, &'static str, fn(&FlowRecord<'_>) -> String);
 
 /// All ways. To add one, add a line.
-const WAYS: [By; 4] = [
+const WAYS: [By; 5] = [
+    ("workload", "Workload", |flow| flow.name.to_string()),
     ("transport", "Transport", |flow| flow.transport.to_uppercase()),
     ("class", "Class", |flow| format!("priority {}", flow.priority)),
     ("algorithm", "Algorithm", algorithm),
@@ -81,7 +82,7 @@ pub(crate) fn splits(flows: &[FlowRecord<'_>], end_ps: u64) -> Vec<Split> {
 
 fn split(&(id, name, part): &By, flows: &[FlowRecord<'_>], end_ps: u64) -> Option<Split> {
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
-    for flow in flows.iter().filter(|flow| flow.start_ps <= end_ps) {
+    for flow in looked_at(flows, end_ps) {
         groups.entry(part(flow)).or_default().add(flow, end_ps);
     }
     let mut parts: Vec<Part> = groups.into_iter().map(Part::of).collect();

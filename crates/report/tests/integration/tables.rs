@@ -163,6 +163,7 @@ fn applications_have_their_lines() {
         app: "disk".into(),
         total: 400_000,
         completed: 399_984,
+        failed: 0,
         unfinished: 16,
         per_second: 1_234_567,
         goodput_bps: Some(41_256_000_000),

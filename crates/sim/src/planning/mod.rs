@@ -34,6 +34,7 @@ mod receivers;
 mod resolve;
 mod sampling;
 mod service;
+mod settings;
 mod static_routes;
 mod streams;
 mod switches;
@@ -42,6 +43,7 @@ mod telemetry;
 mod topology;
 
 pub use self::build::MAX_FLOWS;
+pub use self::settings::{DefaultValue, Setting, settings};
 pub(crate) use self::resolve::default_ecn;
 use crate::plan::Plan;
 use crate::scenario::{Scenario, ScenarioError};

@@ -45,11 +45,11 @@ pub(crate) struct Column {
 }
 
 /// A column, and the function that gives its value for an item.
-type Cell<'a, T> = (&'static str, Quantity, &'a dyn Fn(&T) -> Value);
+pub(super) type Cell<'a, T> = (&'static str, Quantity, &'a dyn Fn(&T) -> Value);
 
 impl Table {
     /// A table with a row for each of the first `items`.
-    fn of<T>(
+    pub(super) fn of<T>(
         (id, title, file): (&'static str, &'static str, &'static str),
         sorted: (usize, bool),
         items: &[T],
@@ -80,10 +80,11 @@ pub(crate) fn flows(flows: &[FlowRecord<'_>]) -> Table {
     order.sort_by_key(|flow| (class(flow), std::cmp::Reverse(flow.slowdown()), flow.flow));
     Table::of(
         ("flows", "Flows", "flows.csv"),
-        (7, true),
+        (8, true),
         &order,
         &[
             ("Flow", Quantity::Count, &|flow| json!(flow.flow)),
+            ("Workload", Quantity::Text, &|flow| json!(flow.name)),
             ("Source", Quantity::Text, &|flow| json!(flow.source)),
             ("Destination", Quantity::Text, &|flow| json!(flow.destination)),
             ("Congestion control", Quantity::Text, &|flow| json!(congestion_control(flow))),
@@ -93,9 +94,16 @@ pub(crate) fn flows(flows: &[FlowRecord<'_>]) -> Table {
             ("Slowdown", Quantity::Ratio, &|flow| json!(flow.slowdown().map(|ratio| ratio.0))),
             ("Goodput", Quantity::Rate, &|flow| json!(flow.goodput_bps())),
             ("Sent again", Quantity::Count, &|flow| json!(flow.retransmitted_packets)),
+            ("Collisions", Quantity::Count, &|flow| json!(flow.collisions)),
             ("Status", Quantity::Text, &|flow| json!(flow.status.name())),
+            ("Path", Quantity::Text, &|flow| json!(path(flow))),
         ],
     )
+}
+
+/// The nodes on its way; a flow of which it is not known has a dash.
+fn path(flow: &FlowRecord<'_>) -> Option<String> {
+    Some(flow.path.as_ref()?.replace('>', " > "))
 }
 
 /// Its algorithm, marked as TCP if TCP carries the flow.

@@ -40,6 +40,8 @@ fn run(path: &Path, scenario: &str, (slowness, seed): (u64, u64)) -> Results {
         let fct_ps = ideal_fct_ps + slowness * (number * 7 + seed) % 97 * 1_000_000;
         let flow = FlowRecord {
             flow: number,
+            workload: "poisson[0]".into(),
+            name: "poisson[0]".into(),
             source: "host-0".into(),
             destination: "host-1".into(),
             source_qpn: 17,
@@ -57,6 +59,9 @@ fn run(path: &Path, scenario: &str, (slowness, seed): (u64, u64)) -> Results {
             retransmitted_packets: 0,
             messages_delivered: Some(1),
             status: FlowStatus::Completed,
+            measured: 1,
+            path: None,
+            collisions: None,
         };
         statistics.add(&flow);
         flows.write(&flow).unwrap();
@@ -100,12 +105,13 @@ pub(crate) fn storage(folder: &Path, depth: u64) -> Results {
             latency_ps: Some(latency_ps),
             found: None,
             status: OperationStatus::Completed,
+            measured: 1,
         };
         statistics.add(&operation);
         operations.write(&operation).unwrap();
     }
     operations.finish().unwrap();
-    let counts = statistics.counts("disk", Some(3_000), &DeliveryLog::default(), END_PS);
+    let counts = statistics.counts("disk", Some(3_000), &DeliveryLog::default(), (None, END_PS));
     let summary = Summary {
         scenario: format!("depth-{depth}"),
         seed: 1,
