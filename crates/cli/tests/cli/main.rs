@@ -35,6 +35,7 @@ mod results;
 mod run;
 mod scenario_headers;
 mod schema;
+mod site;
 mod sweep;
 #[cfg(unix)]
 mod terminal;
