@@ -3,7 +3,7 @@
 #
 #   ./ci.sh                 all steps in order
 #   ./ci.sh lints tests     these steps
-#   ./ci.sh wheel slurm     steps that are not among all: they take long, or install much
+#   ./ci.sh wheel slurm     steps that are not among all: they take long, or install much; also site, musl
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -166,6 +166,43 @@ slurm() {
     fi
     cargo build --release
     crates/sweep/tests/slurm/run.sh "${CARGO_TARGET_DIR:-target}/release/rocelab"
+}
+
+# A step of its own: the documentation as a site, in target/site/html. It installs mdBook if it is missing.
+site() {
+    local target=${CARGO_TARGET_DIR:-target} place
+    place=$target/site
+    mkdir -p "$place"
+    place=$(realpath "$place")
+    if ! PATH="$place/tools/bin:$PATH" command -v mdbook > /dev/null; then
+        cargo install mdbook --version '^0.5' --locked --no-default-features --features search \
+            --root "$place/tools" --target-dir "$place/build"
+    fi
+    # Pages name files of other folders, so the book is made of a folder that has these too.
+    rm -rf "$place/source" "$place/html"
+    mkdir "$place/source"
+    cp -r docs scenarios examples README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md "$place/source"
+    cp docs/book.toml "$place"
+    # The summary is at the root of the book, and in docs/ here.
+    sed -E 's#\]\(#](docs/#; s#\(docs/\.\./#(#' docs/SUMMARY.md > "$place/source/SUMMARY.md"
+    rm "$place/source/docs/SUMMARY.md" "$place/source/docs/book.toml"
+    PATH="$place/tools/bin:$PATH" mdbook build "$place"
+    echo "site: $place/html/index.html"
+}
+
+# A step of its own: the program without any shared library, for machines with other ones, in target/musl.
+musl() {
+    local triple=x86_64-unknown-linux-musl program
+    rustup target add "$triple"
+    cargo build --release --target "$triple" --bin rocelab
+    program=${CARGO_TARGET_DIR:-target}/$triple/release/rocelab
+    if ldd "$program" 2>&1 | grep -q '=>'; then
+        echo "error: $program is not static" >&2
+        return 1
+    fi
+    "$program" --version
+    "$program" run scenarios/incast-v2.toml --out "$(mktemp -d)/results" --quiet
+    ls -l "$program"
 }
 
 if [ $# -gt 0 ]; then

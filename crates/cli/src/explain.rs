@@ -59,6 +59,7 @@ enum Answer {
 pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     let results = crate::report::open(&arguments.path)?;
     let scenario = arguments.path.join(SCENARIO_TOML);
+    refuse_ns3_rdma(&arguments.path)?;
     let stages = Stages::of_one(false, "planning");
     let loaded = rocelab_sim::reference::load(&scenario, &[])?;
     let mut plan = loaded.scenario.plan()?;
@@ -80,6 +81,21 @@ pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     };
     answer::print(&if arguments.json { answer.json()? } else { answer.text() })?;
     Ok(compare(&arguments.path, &results, answer.digest()))
+}
+
+/// Results by ns3-rdma's rules have no scenario that could run again.
+fn refuse_ns3_rdma(results: &Path) -> Result<(), Failure> {
+    let summary = std::fs::read_to_string(results.join("summary.json")).unwrap_or_default();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap_or_default();
+    if summary.get("ns3_rdma").is_none() {
+        return Ok(());
+    }
+    Err(Failure::Input(format!(
+        "{}: runs by the rules of ns3-rdma cannot be explained, because `explain` follows the packets of RoCE; their \
+         trace (mix.tr) has what traced nodes received and lost, `run --reference-log` writes every event, and `rocelab \
+         convert CONFIG --roce 2` makes a scenario of RoCE of the configuration, whose runs can be explained",
+        results.display()
+    )))
 }
 
 fn answer_to(

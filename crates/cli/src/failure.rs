@@ -41,12 +41,9 @@ pub(crate) enum Failure {
 impl Failure {
     /// Prints the message, and returns the exit code.
     pub(crate) fn report(&self) -> Exit {
-        stderr_line!("error: {self}");
-        if let Self::Scenario(error) = self
-            && io::stderr().is_terminal()
-            && !error.text().is_empty()
-        {
-            stderr_line!("{:?}", miette::Report::new(Place::of(error)));
+        match self {
+            Self::Scenario(error) => report_scenario(error),
+            _ => stderr_line!("error: {self}"),
         }
         self.exit()
     }
@@ -70,6 +67,23 @@ impl Failure {
             Blame::Program => Exit::Defect,
             Blame::Machine => Exit::MachineFailed,
         }
+    }
+}
+
+/// Errors of a scenario that are printed.
+const SHOWN: usize = 20;
+
+/// Prints all errors of a scenario that were found, and their lines on a terminal.
+fn report_scenario(error: &ScenarioError) {
+    for error in error.all().take(SHOWN) {
+        stderr_line!("error: {error}");
+        if io::stderr().is_terminal() && !error.text().is_empty() {
+            stderr_line!("{:?}", miette::Report::new(Place::of(error)));
+        }
+    }
+    let more = error.all().count().saturating_sub(SHOWN);
+    if more > 0 {
+        stderr_line!("error: and {more} more in {}", error.file().display());
     }
 }
 

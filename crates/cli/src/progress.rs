@@ -88,7 +88,7 @@ impl Bar {
         let eta = if left.is_finite() { format!("{left:.0}s left") } else { "?".into() };
         self.bar.set_message(format!(
             "{}  {}  {:.1}M packets/s  {eta}",
-            progress.now,
+            simulated(progress.now, progress.stop),
             ended(progress),
             progress.traversals as f64 / elapsed / 1e6,
         ));
@@ -152,6 +152,29 @@ impl Drop for Stages {
     }
 }
 
+/// Simulated time, of that at which the run ends at the latest: `1.2 ms of 10 ms`.
+fn simulated(now: SimTime, stop: Option<SimTime>) -> String {
+    match stop {
+        Some(stop) => format!("{} of {}", rounded(now), rounded(stop)),
+        None => rounded(now),
+    }
+}
+
+/// A time with at most one decimal, in the largest unit of which there is one.
+fn rounded(time: SimTime) -> String {
+    const UNITS: [(u64, &str); 4] =
+        [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
+    let ps = time.ps();
+    let unit = UNITS.into_iter().find(|(scale, _)| ps >= *scale);
+    let (scale, name) = unit.unwrap_or((1, "ps"));
+    // Downwards: a run is not at its end before its end.
+    let tenths = u128::from(ps) * 10 / u128::from(scale);
+    match tenths % 10 {
+        0 => format!("{} {name}", tenths / 10),
+        tenth => format!("{}.{tenth} {name}", tenths / 10),
+    }
+}
+
 /// The numbers of flows and operations that have ended.
 fn ended(progress: &Progress) -> String {
     let flows = format!("{}/{} flows", progress.flows_ended, progress.flows);
@@ -160,5 +183,21 @@ fn ended(progress: &Progress) -> String {
         (_, 0) => flows,
         (0, _) => operations,
         _ => format!("{flows}, {operations}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simulated_time_is_told_in_a_unit_that_fits() {
+        let told =
+            |ps, stop: Option<u64>| simulated(SimTime::from_ps(ps), stop.map(SimTime::from_ps));
+        assert_eq!(told(1_234_567_890, Some(10_000_000_000)), "1.2 ms of 10 ms");
+        assert_eq!(told(999_999, Some(50_000_000_000)), "999.9 ns of 50 ms");
+        assert_eq!(told(9_999_999_999, Some(10_000_000_000)), "9.9 ms of 10 ms");
+        assert_eq!(told(2_010_000_000_000, None), "2 s");
+        assert_eq!(told(0, None), "0 ps");
     }
 }

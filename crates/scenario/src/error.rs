@@ -10,7 +10,8 @@ use rocelab_units::Bandwidth;
 /// One thing that is wrong with a scenario, where it stands, and what to write instead.
 ///
 /// `Display` is one line: `file:line:column: key = value: message; help`. The text of the file
-/// and the place in it are kept, so that a program can show the line itself.
+/// and the place in it are kept, so that a program can show the line itself. If more was found that does not follow from
+/// it, [`all`](Self::all) has that too.
 #[derive(Clone, Debug)]
 pub struct ScenarioError(Box<Details>);
 
@@ -23,6 +24,8 @@ struct Details {
     value: String,
     message: String,
     help: Option<String>,
+    /// Other errors of the same scenario, which do not follow from this one.
+    further: Vec<ScenarioError>,
 }
 
 impl ScenarioError {
@@ -36,6 +39,7 @@ impl ScenarioError {
             value: String::new(),
             message: format!("cannot be read: {error}"),
             help: Some("give the path of a scenario file".into()),
+            further: Vec::new(),
         }))
     }
 
@@ -49,7 +53,20 @@ impl ScenarioError {
             value: fault.value.unwrap_or_default(),
             message: fault.message,
             help: fault.help,
+            further: Vec::new(),
         }))
+    }
+
+    /// The same, with other errors of the same scenario.
+    #[must_use]
+    pub fn with_further(mut self, further: Vec<Self>) -> Self {
+        self.0.further = further;
+        self
+    }
+
+    /// This error, and the others that were found with it, in the order in which they were found.
+    pub fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.0.further)
     }
 
     /// The file in which the error stands: the scenario, a file that it names, or `--set`.

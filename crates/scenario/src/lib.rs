@@ -16,6 +16,7 @@ mod entropy;
 mod error;
 mod failure;
 mod faults;
+mod further_errors;
 mod host;
 mod input_files;
 mod items;

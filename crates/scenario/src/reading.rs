@@ -6,10 +6,22 @@ use serde_path_to_error::Path as KeyPath;
 use toml::de::DeValue;
 
 use super::error::split_help;
-use super::{Document, Fault, Scenario, ScenarioError, known_names};
+use super::{Document, Fault, Scenario, ScenarioError, further_errors, known_names};
 
 /// Reads the scenario that `document` holds.
 pub(super) fn read(document: Document) -> Result<Scenario, ScenarioError> {
+    match read_without(&document, &[]) {
+        Ok(scenario) => Ok(Scenario { document, ..scenario }),
+        Err(first) => {
+            let further =
+                further_errors::after(&first, |keys| read_without(&document, keys).map(drop));
+            Err(first.with_further(further))
+        }
+    }
+}
+
+/// Reads it without these keys.
+fn read_without(document: &Document, keys: &[String]) -> Result<Scenario, ScenarioError> {
     let mut root = document.root()?;
     // What a sweep does with a scenario is no part of it.
     let sweep = root.get_mut().remove("sweep");
@@ -20,12 +32,9 @@ pub(super) fn read(document: Document) -> Result<Scenario, ScenarioError> {
         let fault = Fault::at("sweep.scenario", "this is the plan of a sweep, and no scenario");
         return Err(document.report(fault.help("run it by `rocelab sweep`")));
     }
-    let outcome: Result<Scenario, _> =
-        serde_path_to_error::deserialize(toml::Deserializer::from(root));
-    match outcome {
-        Ok(scenario) => Ok(Scenario { document, ..scenario }),
-        Err(error) => Err(refused(&document, error.path(), error.inner())),
-    }
+    keys.iter().for_each(|key| further_errors::take_out(root.get_mut(), key));
+    serde_path_to_error::deserialize(toml::Deserializer::from(root))
+        .map_err(|error| refused(document, error.path(), error.inner()))
 }
 
 /// What serde says of a table where there may be several.
@@ -38,6 +47,8 @@ fn refused(document: &Document, path: &KeyPath, error: &toml::de::Error) -> Scen
     let path = if path.iter().next().is_none() { String::new() } else { path.to_string() };
     let help = if error.message() == ONE_OF_MANY {
         Some(format!("write a list: `[[{path}]]`, in double brackets, above each of its tables"))
+    } else if path == "switch.ecn" && quoted_after(error.message(), "missing field").is_some() {
+        Some(ECN_TOGETHER.into())
     } else {
         help
     };
@@ -79,6 +90,10 @@ fn joined(path: &str, key: &str) -> String {
 fn ends_with_key(path: &str, key: &str) -> bool {
     path == key || path.ends_with(&format!(".{key}"))
 }
+
+/// `ecn` without all of its keys: the others do not keep their defaults, which hold for another port rate.
+const ECN_TOGETHER: &str = "write kmin, kmax and pmax together, as in `ecn = { kmin = \"100KB\", kmax = \"400KB\", pmax = 0.2 }`, \
+     which are the defaults at 25Gbps (`per_rate`)";
 
 /// What is wrong and what to write, from serde's wording.
 fn explained(message: &str) -> (String, Option<String>) {

@@ -62,6 +62,54 @@ fn unknown_key() {
     );
 }
 
+/// What does not follow from each other is told in one go, of the text and of values.
+#[test]
+fn independent_errors_are_told_together() {
+    let text = "stop = \"20\"\n[switch]\nheadrom = \"auto\"\n[roce]\nversion = \"two\"\n";
+    let values = "stop = \"0s\"\n[switch]\nalpha = \"0\"\n[roce]\nhop_limit = 0\n";
+    for (extra, keys) in [
+        (text, ["stop", "switch.headrom", "roce.version"]),
+        (values, ["stop", "switch.alpha", "roce.hop_limit"]),
+    ] {
+        let sandbox = sandbox(&format!("{extra}{TOPOLOGY}{WORKLOAD}"), &[]);
+        for command in ["run", "check"] {
+            let ended = sandbox.rocelab(&[command, "s.toml"]);
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+            assert_eq!(ended.stderr.lines().count(), 3, "{}", ended.stderr);
+            for key in keys {
+                let told = ended.stderr.lines().any(|line| {
+                    line.starts_with("error: s.toml:") && line.contains(&format!(": {key} = "))
+                        || line.contains(&format!(": {key}: "))
+                });
+                assert!(told, "no {key} in {}", ended.stderr);
+            }
+        }
+    }
+}
+
+#[test]
+fn more_errors_than_are_read_are_counted() {
+    let many: String = (0..25).map(|number| format!("key_{number} = 1\n")).collect();
+    let ended = sandbox(&format!("{many}{TOPOLOGY}{WORKLOAD}"), &[]).rocelab(&["check", "s.toml"]);
+    assert_eq!(ended.stderr.lines().count(), 21, "{}", ended.stderr);
+    assert!(ended.stderr.ends_with("error: and 5 more in s.toml\n"), "{}", ended.stderr);
+}
+
+/// The thresholds that are not written do not keep their defaults.
+#[test]
+fn one_threshold_alone() {
+    for (key, missing) in [("kmin", "kmax"), ("kmax", "kmin")] {
+        check(
+            &format!("[switch.ecn]\n{key} = \"900KB\""),
+            &[
+                &format!("switch.ecn.{missing}: the key `{missing}` is missing"),
+                "write kmin, kmax and pmax together, as in",
+                "kmin = \"100KB\", kmax = \"400KB\", pmax = 0.2",
+            ],
+        );
+    }
+}
+
 #[test]
 fn missing_unit() {
     check(

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::Sandbox;
+use crate::program::{Sandbox, repository_argument};
 use crate::report::sandbox_with_results;
 
 fn explained(sandbox: &Sandbox, flow: &str) -> Value {
@@ -63,6 +63,30 @@ fn what_cannot_be_explained_is_bad_input() {
     assert_eq!(ended.stderr, "error: there is no flow 3: the run has 3, numbered from 0\n");
     let ended = sandbox.rocelab(&["explain", "absent", "--flow", "0"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
+}
+
+/// What explains them instead is told.
+#[test]
+fn runs_of_other_simulators_are_refused_with_what_is_there_instead() {
+    let sandbox = Sandbox::new();
+    for (config, whose) in [
+        ("crates/sim/tests/golden/hpcc-ns3/incast16-hpcc/config.txt", "HPCC's ns-3 simulator"),
+        ("crates/ns3-rdma/tests/cases/double/config.txt", "ns3-rdma"),
+    ] {
+        let config = repository_argument(config);
+        sandbox.rocelab(&["run", &config, "--out", "reference", "--quiet", "--force"]);
+        for options in [&[][..], &["--flow", "0"], &["--json"]] {
+            let ended = sandbox.rocelab(&[&["explain", "reference"][..], options].concat());
+            assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+            assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+            for part in [
+                format!("runs by the rules of {whose} cannot be explained, because"),
+                "`rocelab convert CONFIG --roce 2`".to_owned(),
+            ] {
+                assert!(ended.stderr.contains(&part), "no {part} in {ended:?}");
+            }
+        }
+    }
 }
 
 #[test]

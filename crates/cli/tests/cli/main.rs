@@ -36,6 +36,7 @@ mod run;
 mod scenario_headers;
 mod schema;
 mod serve;
+mod site;
 mod sweep;
 #[cfg(unix)]
 mod terminal;

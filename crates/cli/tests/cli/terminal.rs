@@ -56,6 +56,8 @@ fn a_bar_is_shown_on_a_terminal_only() {
     for part in ["0/3 flows", "packets/s", "left"] {
         assert!(shown.contains(part), "no {part} in {shown:?}");
     }
+    // Simulated time, in units that people read.
+    assert!(shown.contains(" us of 30 ms  ") || shown.contains(" ms of 30 ms  "), "{shown:?}");
     assert!(!coloured(&shown), "{shown:?}");
     // The same run with a pipe: `succeeds` asserts that standard error stays empty.
     sandbox.succeeds(&run("pipe"));

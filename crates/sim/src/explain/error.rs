@@ -13,7 +13,11 @@ pub enum ExplainError {
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The rules of another simulator hold.
-    #[error("runs by the rules of HPCC's ns-3 simulator cannot be explained")]
+    #[error(
+        "runs by the rules of HPCC's ns-3 simulator cannot be explained, because `explain` follows the packets of RoCE; \
+         `rocelab report` draws their flows, links and pauses, fct.txt and pfc.txt are that simulator's own files, and \
+         `rocelab convert CONFIG --roce 2` makes a scenario of RoCE of the configuration, whose runs can be explained"
+    )]
     HpccNs3,
     /// There is no such flow.
     #[error("there is no flow {flow}: the run has {count}, numbered from 0")]

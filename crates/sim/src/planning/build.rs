@@ -33,13 +33,24 @@ pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
 
 /// See [`Planning::plan_within`](super::Planning::plan_within).
 pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan, ScenarioError> {
-    build(&resolve::with_defaults(scenario), max_flows.min(MAX_FLOWS))
-        .map_err(|fault| scenario.document.report(fault))
+    let resolved = resolve::with_defaults(scenario);
+    let faults = checks::faults(&resolved).into_iter();
+    let mut errors: Vec<ScenarioError> = Vec::new();
+    for error in faults.map(|fault| scenario.document.report(fault)) {
+        // Two parts may say the same of a key.
+        if errors.iter().all(|other| other.key() != error.key()) {
+            errors.push(error);
+        }
+    }
+    if !errors.is_empty() {
+        let first = errors.remove(0);
+        return Err(first.with_further(errors));
+    }
+    build(&resolved, max_flows.min(MAX_FLOWS)).map_err(|fault| scenario.document.report(fault))
 }
 
-/// The plan of a resolved scenario.
+/// The plan of a resolved scenario whose plain values are right.
 fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
-    checks::check(scenario)?;
     let mut topology = topology::build(scenario)?;
     let hosts = HostDirectory::new(&topology).with_servers(&scenario.server)?;
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;

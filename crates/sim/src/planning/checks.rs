@@ -13,36 +13,43 @@ use crate::scenario::{
     ConnectionEntropy, Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure,
 };
 
-/// The first thing that is wrong with the scenario's plain values.
-pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
+/// What is wrong with the scenario's plain values: the first thing of each part, because parts do not depend on each other.
+pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
+    let mut outcomes = vec![check_stop(scenario)];
+    outcomes.push(check_shapers("host.shapers", &scenario.host.shapers));
+    outcomes.extend(algorithms::named(scenario).iter().map(check_algorithm));
+    match &scenario.profile {
+        None => outcomes.extend(check_native(scenario)),
+        Some(ProfileConfig::HpccNs3(config)) => {
+            outcomes.push(hpcc_ns3::check_sections(scenario));
+            outcomes.push(hpcc_ns3::check_parameters(config));
+        }
+    }
+    outcomes.into_iter().filter_map(Result::err).collect()
+}
+
+fn check_stop(scenario: &Scenario) -> Result<(), Fault> {
     ensure(scenario.stop != Some(SimTime::ZERO), || {
         Fault::at("stop", "the run would end before it begins")
             .help("give a time above 0s, or leave `stop` out to run until the last flow ends")
     })?;
-    check_shapers("host.shapers", &scenario.host.shapers)?;
     ensure(scenario.stop.is_none_or(|stop| stop <= SimTime::LATEST), || {
         Fault::at("stop", "simulated time does not reach that far")
             .help(format!("give at most {}, or leave `stop` out", SimTime::LATEST))
-    })?;
-    algorithms::named(scenario).iter().try_for_each(check_algorithm)?;
-    match &scenario.profile {
-        None => check_native(scenario),
-        Some(ProfileConfig::HpccNs3(config)) => {
-            hpcc_ns3::check_sections(scenario)?;
-            hpcc_ns3::check_parameters(config)
-        }
-    }
+    })
 }
 
-fn check_native(scenario: &Scenario) -> Result<(), Fault> {
-    check_roce(&scenario.roce)?;
-    service::check(scenario)?;
-    keys::check(scenario)?;
-    neighbours::check(&scenario.roce)?;
-    tcp::check(scenario)?;
-    check_switch(&scenario.switch)?;
-    congestion_points::check(scenario)?;
-    check_version(scenario)
+fn check_native(scenario: &Scenario) -> [Result<(), Fault>; 8] {
+    [
+        check_roce(&scenario.roce),
+        service::check(scenario),
+        keys::check(scenario),
+        neighbours::check(&scenario.roce),
+        tcp::check(scenario),
+        check_switch(&scenario.switch),
+        congestion_points::check(scenario),
+        check_version(scenario),
+    ]
 }
 
 fn check_algorithm(named: &Named<'_>) -> Result<(), Fault> {

@@ -54,7 +54,7 @@ pub trait Planning {
     ///
     /// # Errors
     /// The first thing that is wrong, in the order: plain values, topology, layer 2, captures and
-    /// samples, workloads, faults, buffer.
+    /// samples, workloads, faults, buffer. Of plain values, [`ScenarioError::all`] has what is wrong in each part.
     fn plan(&self) -> Result<Plan, ScenarioError> {
         self.plan_within(MAX_FLOWS)
     }
