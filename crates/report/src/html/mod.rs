@@ -11,6 +11,7 @@ mod cycles;
 mod envelope;
 mod flows;
 mod lanes;
+mod latencies;
 mod map;
 mod overview;
 mod page;
