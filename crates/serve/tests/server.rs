@@ -102,7 +102,7 @@ fn all_runs_are_listed_and_each_has_its_page() {
     let results = rocelab_results::Results::open(folder.join("sweep/points/9")).unwrap();
     assert!(page == rocelab_report::report_html(&results).unwrap());
     let (status, page) = server.get("/compare?run=one&run=sweep%2Fpoints%2F9");
-    assert!(status == 200 && page.contains("<title>first / ninth</title>"), "{status} {page}");
+    assert!(status == 200 && page.contains("<title>first &#x2f; ninth</title>"), "{status} {page}");
     assert_eq!(server.get("/compare?run=one").0, 400);
     assert_eq!(server.get("/compare?run=one&run=none").0, 404);
     assert_eq!(server.get("/else").0, 404);

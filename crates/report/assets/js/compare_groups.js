@@ -21,6 +21,26 @@ function settingsCompared() {
     html("tbody", {}, rows.map(([key, texts]) => html("tr", {}, html("th", { scope: "row" }, key), texts.map((text) => html("td", { class: "text" }, text ?? "\u2013"))))))));
 }
 
+// Whether there is anything to say of flows: runs of applications alone have none.
+const hasFlows = () => data.runs.every((run) => run.latencies.length === 0) || data.runs.some((run) => run.completion.flows + run.completion.missing > 0);
+
+// The latencies of operations, one figure for each kind.
+function latenciesCompared() {
+  const names = distinct(data.runs.flatMap((run) => run.latencies.map((one) => one.name)));
+  const figures = names.flatMap((name, at) => {
+    const found = data.runs.map((run) => [run.name, run.latencies.find((one) => one.name === name)]).filter(([, one]) => one && one.completed > 0);
+    if (found.length === 0) return [];
+    const joined = uPlot.join(found.map(([, { latency }]) => lastOfEqual(latency.values, latency.shares.map((share) => share / 1e4))));
+    const open = found.filter(([, one]) => one.missing > 0).map(([run, one]) => `${run}: ${one.completed} completed of ${one.completed + one.missing}`);
+    return [chart({
+      id: `latency-${at}`, title: `${name}: latency, distribution`, note: open.length > 0 ? `${open.join("; ")}; the others count as slower.` : "", stepped: true,
+      x: { title: "Latency", quantity: "time", log: true, values: joined[0] }, y: { title: "Operations", quantity: "percent", high: 100 },
+      curves: found.map(([run], index) => ({ label: run, values: joined[index + 1] })),
+    })];
+  });
+  if (figures.length > 0) section("latency", "Latency", html("div", { class: "grid" }, figures));
+}
+
 const distinct = (values) => [...new Set(values)];
 // Those that all runs have come first: others mostly follow from these.
 const settingsThatDiffer = () => data.comparison.settings.filter((setting) => distinct(setting.texts).length > 1)

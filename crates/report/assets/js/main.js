@@ -145,7 +145,8 @@ function comparison() {
   const rows = figures.map((figure) => html("tr", {}, html("th", { scope: "row" }, figure.name),
     figure.texts.flatMap((text, index) => [html("td", {}, text), ...(index ? [html("td", {}, figure.ratios[index] === null ? "\u2013" : `\u00d7${figure.ratios[index].toFixed(2)}`)] : [])])));
   section("figures", "Side by side", html("div", { class: "wide" }, html("table", { id: "table-figures" }, html("thead", {}, html("tr", {}, html("td"), heads)), html("tbody", {}, rows))));
-  section("completion", "Completion", ...completionFigures(data.runs.map((run) => [run.name, run.completion])));
+  latenciesCompared();
+  if (hasFlows()) section("completion", "Completion", ...completionFigures(data.runs.map((run) => [run.name, run.completion])));
   const ids = [...new Set(data.runs.flatMap((run) => run.timelines.map((line) => line.id)))];
   section("time", "Over time", ...ids.map((id) => {
     const found = data.runs.map((run) => [run.name, run.timelines.find((line) => line.id === id)]).filter(([, line]) => line);

@@ -129,7 +129,7 @@ struct Flows<'s> {
 
 fn flows<'s>(run: &'s Summary, transport: Option<&str>) -> Option<Flows<'s>> {
     let Some(transport) = transport else {
-        return has_flows(run).then(|| Flows {
+        return has_flows(run).then_some(Flows {
             counts: &run.flows,
             goodput_bps: run.goodput_bps,
             goodput: run.goodput.as_ref(),
@@ -300,9 +300,12 @@ fn accepted(app: &OperationCounts) -> Option<u64> {
     Some(goodput.bytes.saturating_add(goodput.tail.map_or(0, |tail| tail.bytes)))
 }
 
+/// A figure that every run has: its name, its unit, and how it is read.
+type Always = (&'static str, &'static str, fn(&Summary) -> u64);
+
 /// Figures of the network.
 fn of_network() -> Vec<Definition> {
-    let all: [(&str, &'static str, fn(&Summary) -> u64); 12] = [
+    let all: [Always; 12] = [
         ("Pauses", "", |run| run.pfc.pauses),
         ("Time paused", "ps", |run| run.pfc.paused_ps),
         ("ECN marks", "", |run| run.ecn.marks),

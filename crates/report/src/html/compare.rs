@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::compare_groups::groups_html;
 use super::envelope::{BINS, Window};
 use super::flows::{Completion, completion};
+use super::latencies::{Latencies, latencies};
 use super::map::places;
 use super::overview::{Fact, overview};
 use super::page::{Column, page};
@@ -32,6 +33,7 @@ struct Data {
 struct Run {
     name: String,
     completion: Completion,
+    latencies: Vec<Latencies>,
     timelines: Vec<TimeLine>,
 }
 
@@ -92,5 +94,6 @@ fn run(
     for (sampled, samples) in SAMPLED.iter().zip(&samples(results, &ports)?) {
         timelines.extend(samples.iter().map(|one| timelines::largest(sampled, one, span)));
     }
-    Ok(Run { name, completion: completion(flows, span.run_ps), timelines })
+    let completion = completion(flows, span.run_ps);
+    Ok(Run { name, completion, latencies: latencies(results)?, timelines })
 }

@@ -13,6 +13,7 @@ mod envelope;
 mod fairness;
 mod flows;
 mod lanes;
+mod latencies;
 mod map;
 mod marking;
 mod operations;

@@ -103,14 +103,14 @@ fn all_runs_can_be_sorted_and_searched() {
 fn what_is_not_known_is_not_drawn_as_zero() {
     let folder = tempfile::tempdir().unwrap();
     let mut results = many::sweep(folder.path());
-    for run in 0..5 {
-        let path = results[run].path().to_owned();
+    for run in results.iter_mut().take(5) {
+        let path = run.path().to_owned();
         let text = std::fs::read_to_string(path.join("summary.json")).unwrap();
         let mut summary: Value = serde_json::from_str(&text).unwrap();
         summary["slowdown"]["unsupported"] = json!(["p99"]);
         summary["slowdown"]["at_least"] = json!(["p95"]);
         std::fs::write(path.join("summary.json"), summary.to_string()).unwrap();
-        results[run] = Results::open(path).unwrap();
+        *run = Results::open(path).unwrap();
     }
     let Some(mut browser) = Chromium::start() else { return };
     open(&mut browser, folder.path(), &results, 1_400);
@@ -151,6 +151,13 @@ fn storage_is_compared_by_operations() {
         }
         assert!(rows["disk read: latency p99"].is_array(), "{rows}");
         assert!(rows.get("FCT p50").is_none() && rows.get("Flows completed").is_none());
+        // Each kind has a distribution of latencies, with a curve for each run.
+        let titles = "[...document.querySelectorAll('#latency h3')].map((one) => one.textContent)";
+        let expected = ["disk read: latency, distribution", "disk write: latency, distribution"];
+        assert_eq!(browser.evaluate(titles), json!(expected));
+        let curves = "document.querySelectorAll('#figure-latency-0 .u-series').length";
+        assert_eq!(browser.evaluate(curves), json!(3));
+        assert_eq!(browser.evaluate("document.getElementById('completion')"), Value::Null);
         let settings = "document.querySelector('#table-settings tbody').textContent";
         assert_eq!(browser.evaluate(settings), json!("workload.storage.queue_depth416"));
     }
