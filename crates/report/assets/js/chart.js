@@ -136,7 +136,12 @@ function yRange(spec) {
   return [Math.min(least, top) * 0.9, Math.max(top * 1.15, least * 1.5)];
 }
 
-const ticksOf = (axis, low, high, wanted) => (axis.log ? logTicks(low, high, wanted) : linearTicks(low, high, wanted));
+function ticksOf(axis, low, high, wanted) {
+  if (axis.log) return logTicks(low, high, wanted);
+  const ticks = linearTicks(low, high, wanted);
+  // There is no half of what is counted.
+  return axis.quantity === "count" ? ticks.filter(Number.isInteger) : ticks;
+}
 const textsOf = (axis, ticks, largest) => tickTexts(axis.quantity, ticks, axis.log, largest);
 
 function zoomBy(plot, spec, factor) {

@@ -63,6 +63,6 @@ function table(spec) {
     spec.note ? [html("p", { class: "quiet" }, spec.note)] : [],
     spec.rows.length === 0 ? html("p", { class: "quiet" }, "None.") : [
       html("div", { class: "pages" }, pages, state),
-      html("div", { class: "wide" }, html("table", { "aria-label": spec.title }, html("thead", {}, html("tr", {}, heads)), body)), spec.onRow ? [details] : []]);
+      html("div", { class: "wide" }, html("table", { "aria-label": spec.title }, html("thead", {}, html("tr", {}, heads)), body)), ...(spec.onRow ? [details] : [])]);
 }
 

@@ -77,17 +77,20 @@ fn groups<'a>(flows: &'a [FlowRecord<'a>]) -> Vec<Group<'a>> {
 /// had less than it would have had if it had completed at the end. `None` if no flow completed.
 fn index(group: &Group<'_>, end_ps: u64) -> Option<(Millionths, bool)> {
     let is_bound = group.flows.iter().any(|flow| flow.fct_ps.is_none());
-    group.flows.iter().find(|flow| flow.fct_ps.is_some())?;
-    let time = |flow: &&FlowRecord<'_>| {
+    let shortest = group.flows.iter().filter_map(|flow| flow.fct_ps).min()?;
+    // Sizes are equal, so goodputs are as the inverse of times: 2^32 for the fastest flow.
+    let rate = |flow: &&FlowRecord<'_>| {
         let time = flow.fct_ps.unwrap_or_else(|| end_ps.saturating_sub(flow.start_ps));
-        time.max(1) as f64
+        (u128::from(shortest) << 32) / u128::from(time.max(1))
     };
-    // Sizes are equal, so goodputs are as the inverse of times.
-    let rates: Vec<f64> = group.flows.iter().map(|flow| 1.0 / time(flow)).collect();
-    let (sum, squares) =
-        rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
-    let index = sum * sum / (rates.len() as f64 * squares);
-    Some((Millionths((index * 1e6).round() as u64), is_bound))
+    let (sum, squares) = group
+        .flows
+        .iter()
+        .map(rate)
+        .fold((0, 0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+    let part = u128::from(Millionths::ONE.0).checked_mul(sum)?.checked_mul(sum)?;
+    let index = part.checked_div(squares)? / group.flows.len() as u128;
+    Some((Millionths(u64::try_from(index).ok()?), is_bound))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod axes;
 mod chromium;
 mod comparisons;
 mod exports;
+mod figures;
 mod paper;
 
 use std::path::{Path, PathBuf};
