@@ -178,7 +178,6 @@ fn applications_have_their_lines() {
         kinds: [("read", 1_000_000), ("write", 234_567)]
             .map(|(kind, per_second)| (kind.to_owned(), of_kind(per_second)))
             .into(),
-        failed: 0,
     };
     // A name that is too long for its column has a line of its own.
     let long = OperationCounts {
