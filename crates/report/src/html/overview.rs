@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::cycles::sentence;
 use crate::numbers::{count, counted, time};
 use crate::percentiles::{completed_of, operations_of, percentile_texts};
-use crate::summary_table::by_kind;
+use crate::summary_table::{branch_text, by_kind};
 use crate::{frozen_text, goodput, idle_queue_pair_texts};
 
 /// Severity of a sentence.
@@ -88,6 +88,9 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     if summary.incomplete {
         let until = time(summary.simulated_ps);
         say(Level::Bad, format!("The run was interrupted: all of this is true up to {until}."));
+    }
+    if let Some(branch) = &summary.branch {
+        say(Level::Note, format!("This is a {}.", branch_text(branch)));
     }
     for deadlock in &summary.deadlocks {
         say(Level::Bad, sentence(deadlock));
