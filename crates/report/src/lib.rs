@@ -5,7 +5,8 @@
 //! * [`topology_svg`]: a network as one self-contained picture.
 //! * [`report_html`]: a run as one self-contained page of figures and tables.
 //! * [`HeadroomUse`]: the headroom that a run used against what was reserved.
-//! * [`compare_html`], [`Comparison`]: several runs side by side.
+//! * [`compare_html`], [`Comparison`]: several runs side by side, or many by group.
+//! * [`run_facts`]: a run in one row of a list.
 //!
 //! All are pure functions from data to text: equal data gives equal bytes. There are no colours,
 //! and nothing depends on the width of a terminal.

@@ -175,18 +175,23 @@ fn percentile_row(label: &str, cells: &[String; 7]) -> String {
 fn latencies(app: &OperationCounts) -> String {
     let Some(all) = &app.latency_ps else { return String::new() };
     let unit = time_unit(all.p50);
-    let title = format!("{} [{}]", app.app, unit.name);
+    // In a unit of which the least latency is less than a hundredth, it would be 0.00.
+    let is_wide = all.min > 0 && all.min.saturating_mul(100) < unit.scale;
+    let cell = |ps| if is_wide { time(ps) } else { in_unit(ps, unit) };
+    let title = if is_wide { app.app.clone() } else { format!("{} [{}]", app.app, unit.name) };
     // A long name has a line of its own.
     let mut rows = if title.chars().count() > NARROW {
         format!("{title}\n{}", percentile_row("", &NAMES.map(str::to_owned)))
     } else {
         percentile_row(&title, &NAMES.map(str::to_owned))
     };
-    let kinds = app.kinds.iter().map(|(name, kind)| (name.as_str(), kind.latency_ps.as_ref()));
-    for (name, latency) in std::iter::once(("latency", Some(all))).chain(kinds) {
-        if let Some(latency) = latency {
-            let name = format!("{}{name}", if name == "latency" { "" } else { "  " });
-            rows += &percentile_row(&name, &percentile_texts(latency, |ps| in_unit(ps, unit)));
+    let mut add = |name: &str, latency| {
+        rows += &percentile_row(name, &percentile_texts(latency, cell));
+    };
+    add("latency", all);
+    for (name, kind) in &app.kinds {
+        if let Some(latency) = &kind.latency_ps {
+            add(&format!("  {name}"), latency);
         }
     }
     rows.push('\n');
@@ -434,7 +439,7 @@ fn cost(run: &RunInfo) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rocelab_results::IntegrityResult;
+    use rocelab_results::{Distribution, IntegrityResult};
 
     use super::*;
 
@@ -463,6 +468,16 @@ mod tests {
         let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
         assert!(table.contains("0 ps paused in all, 2 storms\n"), "{table}");
         assert!(table.contains("0 marks, 0 CNPs, 1,052 CNMs of QCN\n"), "{table}");
+    }
+
+    #[test]
+    fn latencies_that_differ_much_have_units_of_their_own() {
+        let mut latencies = [vec![3_740_000], vec![2_560_000_000; 30]].concat();
+        let latency_ps = Distribution::of(&mut latencies);
+        let app = OperationCounts { app: "kv".to_owned(), latency_ps, ..<_>::default() };
+        let expected = "kv               min      mean       p50       p95       p99     p99.9       max\n\
+                        latency      3.74 us   2.48 ms   2.56 ms   2.56 ms         -         -   2.56 ms\n\n";
+        assert_eq!(super::latencies(&app), expected);
     }
 
     #[test]

@@ -321,6 +321,8 @@ fn branches_are_told_as_such() {
     assert_eq!(sandbox.json("branch/summary.json")["branch"], expected);
     assert_eq!(sandbox.json("whole/summary.json").get("branch"), None);
     let table = sandbox.succeeds(&["compare", "whole", "branch"]);
+    sandbox.succeeds(&["report", "branch"]);
+    assert!(sandbox.text("branch/report.html").contains("This is a branch of whole at 10.00 us: "));
     let told = table.lines().find(|line| line.starts_with("Branch ")).unwrap();
     assert!(told.ends_with(origin), "{table}");
 }

@@ -153,3 +153,63 @@ impl Figure {
         format!("{:.2}", value / scale as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::definitions;
+    use super::*;
+    use rocelab_results::{Distribution, Goodput, Missing};
+
+    /// A figure of runs that are all in one group.
+    fn figure(runs: &[Summary], name: &str) -> Figure {
+        let runs: Vec<&Summary> = runs.iter().collect();
+        let group = Group { name: "all".to_owned(), runs: (0..runs.len()).collect() };
+        let all = definitions::of(&runs);
+        let definition = all.iter().find(|one| one.name == name).expect("a figure");
+        Figure::of(definition, &runs, &[group])
+    }
+
+    fn run(fct_ms: u64, flows: usize, missing: u64) -> Summary {
+        let fct_ps = Distribution::with_missing(
+            &mut vec![fct_ms * 1_000_000_000; flows],
+            &Missing::never(missing),
+        );
+        let mut run = Summary { fct_ps, ..Summary::default() };
+        run.flows.total = flows as u64 + missing;
+        run
+    }
+
+    #[test]
+    fn a_band_is_the_mean_of_those_that_are_known() {
+        let runs = [run(2, 100, 0), run(4, 100, 0), run(9, 10, 0)];
+        let p99 = figure(&runs, "FCT p99");
+        assert_eq!(p99.values[2], None, "of ten flows");
+        assert_eq!(p99.head(), "FCT p99 [ms]");
+        assert_eq!(p99.band_text(0, 3), "3.00 (2.00..4.00) 2 of 3");
+        let none = figure(&[run(2, 10, 0), run(3, 10, 0)], "FCT p99");
+        assert_eq!((none.band_text(0, 2).as_str(), none.is_constant()), ("-", true));
+    }
+
+    /// The mean of a lower bound and something else is one, too.
+    #[test]
+    fn a_lower_bound_makes_the_mean_one() {
+        let max = figure(&[run(2, 100, 0), run(4, 100, 1)], "FCT max");
+        assert_eq!(max.band_text(0, 2), ">=3.00 (2.00..4.00)");
+        assert!(max.bands[0].is_lower_bound && !max.is_constant());
+        // Equal lower bounds are not the same value.
+        assert!(!figure(&[run(4, 100, 1), run(4, 100, 1)], "FCT max").is_constant());
+    }
+
+    #[test]
+    fn goodputs_by_different_rules_have_no_mean() {
+        let with = |rule| {
+            let goodput = Goodput { rule, bytes: 1, duration_ps: 1, tail: None };
+            let (goodput_bps, goodput) = (Some(goodput.bps()), Some(goodput));
+            Summary { goodput_bps, goodput, ..run(1, 10, 0) }
+        };
+        let runs = [with(GoodputRule::BetweenStarts), with(GoodputRule::WholeRun)];
+        let goodput = figure(&runs, "Goodput");
+        assert_eq!(goodput.bands[0].mean, None);
+        assert_eq!(goodput.band_text(0, 2), "rules differ");
+    }
+}

@@ -7,7 +7,7 @@ use super::cycles::sentence;
 use super::rules::{self, Rule};
 use super::tail_latency::tail_latency;
 use crate::numbers::{count, counted, time};
-use crate::summary_table::by_kind;
+use crate::summary_table::{branch_text, by_kind};
 use crate::{frozen_text, idle_queue_pair_texts};
 
 /// Severity of a sentence.
@@ -42,6 +42,10 @@ pub(crate) fn verdict(level: Level, text: String, rule: Rule) -> Verdict {
     };
     Verdict { level, word, text, rule: rule.text() }
 }
+
+/// What is said of every branch.
+pub(crate) const RULE_OF_BRANCHES: &str =
+    "A branch goes on from a checkpoint of another run, with other settings.";
 
 /// Sentences about the run, problems first.
 pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
@@ -152,6 +156,12 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
         say(Level::Good, Rule::Pauses, format!("{control} paused nobody."));
     }
     list.extend(tail_latency(summary));
+    list.extend(summary.branch.as_ref().map(|branch| Verdict {
+        level: Level::Note,
+        word: "note",
+        text: format!("This is a {}.", branch_text(branch)),
+        rule: RULE_OF_BRANCHES.to_owned(),
+    }));
     list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
     list
 }
