@@ -42,6 +42,24 @@ fn the_page_is_one_file_and_replaced_only_when_asked() {
     assert!(sandbox.text("page.html") == page);
 }
 
+/// What was set is told from what holds without being written.
+#[test]
+fn the_page_tells_the_scenario_from_its_defaults() {
+    let sandbox = Sandbox::with_small();
+    sandbox.succeeds(&["run", "small.toml", "--out", "results", "--set", "roce.path_mtu=4096"]);
+    sandbox.succeeds(&["report", "results"]);
+    let page = sandbox.text("results/report.html");
+    for row in [
+        r#"["roce.path_mtu","4096","1024"]"#,
+        r#"["topology.single-switch.hosts","4","must be given"]"#,
+        r#"["roce.retry_count","7"]"#,
+    ] {
+        assert!(page.contains(row), "{row}");
+    }
+    // It has the default marking of switches, which nobody wrote.
+    assert!(page.contains(r#"["switch.ecn.kmin","100KB"]"#));
+}
+
 #[test]
 fn what_is_no_results_directory_is_bad_input() {
     let sandbox = sandbox_with_results();

@@ -1,9 +1,10 @@
 //! Pages for a browser: one run, or a comparison of several, in one HTML file.
 //!
 //! Everything is computed here, in integers, and the result is small enough to be sent by mail:
-//! [`ports`] and [`pauses`] read, [`pause_tree`], [`lanes`], [`map`], [`flows`], [`victims`],
-//! [`timelines`] and [`tables`] prepare what is drawn. The scripts in `assets/js` draw it; they
-//! compute nothing but positions on the screen.
+//! [`ports`], [`pauses`], [`samples`] and [`resolved`] read; [`verdicts`] judge by [`rules`]; [`settings`],
+//! [`pause_tree`], [`lanes`], [`map`], [`flows`], [`splits`], [`operations`], [`victims`], [`timelines`],
+//! [`queue_pictures`] and [`tables`] prepare what is drawn. The scripts in `assets/js` draw it; they compute nothing
+//! but positions on the screen.
 
 mod busiest_link;
 mod compare;
