@@ -43,10 +43,6 @@ pub(crate) fn verdict(level: Level, text: String, rule: Rule) -> Verdict {
     Verdict { level, word, text, rule: rule.text() }
 }
 
-/// What is said of every branch.
-pub(crate) const RULE_OF_BRANCHES: &str =
-    "A branch goes on from a checkpoint of another run, with other settings.";
-
 /// Sentences about the run, problems first.
 pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
     let mut list = Vec::new();
@@ -156,11 +152,8 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
         say(Level::Good, Rule::Pauses, format!("{control} paused nobody."));
     }
     list.extend(tail_latency(summary));
-    list.extend(summary.branch.as_ref().map(|branch| Verdict {
-        level: Level::Note,
-        word: "note",
-        text: format!("This is a {}.", branch_text(branch)),
-        rule: RULE_OF_BRANCHES.to_owned(),
+    list.extend(summary.branch.as_ref().map(|branch| {
+        verdict(Level::Note, format!("This is a {}.", branch_text(branch)), Rule::Branch)
     }));
     list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
     list
