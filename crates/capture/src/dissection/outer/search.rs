@@ -87,6 +87,9 @@ impl<'a> Search<'a> {
 
     /// The tunnel that the frame or packet is, if it is one: what is in it.
     fn tunnel(&mut self, carrier: Inner) -> Option<Inner> {
+        if !self.may_be_tunnel(carrier)? {
+            return None;
+        }
         self.end = carrier.end;
         let (at, ether_type) = match carrier.ether_type {
             Some(ether_type) => (carrier.start, ether_type),
@@ -100,6 +103,38 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Whether the protocol, and with UDP the port, is that of a tunnel. Nearly all frames are none, and end here.
+    fn may_be_tunnel(&self, carrier: Inner) -> Option<bool> {
+        let (mut at, mut ether_type) = match carrier.ether_type {
+            Some(ether_type) => (carrier.start, ether_type),
+            None => (carrier.start + Ethernet::LEN, self.ether_type(carrier.start + 12)?),
+        };
+        while ether_type.is_vlan() {
+            at += VlanTag::LEN;
+            ether_type = self.ether_type(at - 2)?;
+        }
+        let (protocol, len) = match ether_type {
+            EtherType::IPV4 => (*self.bytes.get(at + 9)?, Ipv4::LEN),
+            EtherType::IPV6 => (*self.bytes.get(at + 6)?, Ipv6::LEN),
+            _ => return Some(false),
+        };
+        Some(match protocol {
+            PROTOCOL_GRE => true,
+            PROTOCOL_UDP => self.number(at + len + 2)? == Vxlan::PORT,
+            _ => false,
+        })
+    }
+
+    fn ether_type(&self, at: usize) -> Option<EtherType> {
+        self.number(at).map(EtherType)
+    }
+
+    /// The number of two bytes at a place.
+    fn number(&self, at: usize) -> Option<u16> {
+        let bytes = self.bytes.get(at..)?.first_chunk()?;
+        Some(u16::from_be_bytes(*bytes))
+    }
+
     /// Reads addresses and tags: where what follows begins, and its EtherType.
     fn after_ethernet(&mut self, start: usize) -> Option<(usize, EtherType)> {
         let ethernet = Ethernet::parse(self.from(start)?).ok()?;
@@ -111,7 +146,7 @@ impl<'a> Search<'a> {
             let tag = VlanTag::parse(self.from(at - 2)?).ok()?;
             self.note(OuterHeader::Vlan(tag), at - 2, VlanTag::LEN);
             at += VlanTag::LEN;
-            ether_type = EtherType(u16::from_be_bytes(*self.from(at - 2)?.first_chunk()?));
+            ether_type = self.ether_type(at - 2)?;
         }
         Some((at, ether_type))
     }
