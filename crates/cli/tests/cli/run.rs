@@ -157,7 +157,7 @@ fn a_folder_is_run_into_a_directory_for_each_scenario() {
 #[test]
 fn a_folder_with_one_bad_scenario_runs_none() {
     let sandbox = Sandbox::new();
-    sandbox.write("folder/a.toml", crate::program::SMALL);
+    sandbox.write("folder/a.toml", SMALL);
     sandbox.write("folder/z.toml", "[topology]\n");
     refused(&sandbox, &["run", "folder"], "folder/z.toml:1:");
 }
@@ -166,12 +166,12 @@ fn a_folder_with_one_bad_scenario_runs_none() {
 #[test]
 fn a_folder_runs_nothing_if_the_last_directory_is_in_the_way() {
     let sandbox = Sandbox::new();
-    sandbox.write("folder/a.toml", crate::program::SMALL);
-    sandbox.write("folder/b.toml", crate::program::SMALL);
+    sandbox.write("folder/a.toml", SMALL);
+    sandbox.write("folder/b.toml", SMALL);
     sandbox.write("out/b/mine.txt", "mine");
     refused(&sandbox, &["run", "folder", "--out", "out"], "exists");
     refused(&sandbox, &["run", "folder", "--out", "out", "--force"], "not written by rocelab");
-    sandbox.write("folder/c.toml", crate::program::SMALL);
+    sandbox.write("folder/c.toml", SMALL);
     fs::remove_dir_all(sandbox.path("out")).unwrap();
     sandbox.write("out/c", "a file");
     refused(&sandbox, &["run", "folder", "--out", "out"], "exists");

@@ -43,8 +43,8 @@ mod telemetry;
 mod topology;
 
 pub use self::build::MAX_FLOWS;
-pub use self::settings::{DefaultValue, Setting, settings};
 pub(crate) use self::resolve::default_ecn;
+pub use self::settings::{DefaultValue, Setting, settings};
 use crate::plan::Plan;
 use crate::scenario::{Scenario, ScenarioError};
 
