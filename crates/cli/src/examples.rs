@@ -47,7 +47,14 @@ Examples:
 /// Of `rocelab compare`.
 pub(crate) const COMPARE: &str = "\
 Examples:
-  rocelab compare results/incast-v2-1 results/incast-v1-1";
+  rocelab compare results/incast-v2-1 results/incast-v1-1
+  rocelab compare results/websearch-sweep --html tail.html";
+
+/// Of `rocelab serve`.
+pub(crate) const SERVE: &str = "\
+Examples:
+  rocelab serve results
+  rocelab serve results --port 0";
 
 /// Of `rocelab explain`.
 pub(crate) const EXPLAIN: &str = "\

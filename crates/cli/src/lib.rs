@@ -88,6 +88,7 @@ enum Command {
     #[command(after_help = examples::COMPARE)]
     Compare(compare::CompareArguments),
     /// Show a folder of results in a browser on this machine, until Ctrl-C.
+    #[command(after_help = examples::SERVE)]
     Serve(serve::ServeArguments),
     /// Tell where a flow's time went.
     #[command(after_help = examples::EXPLAIN)]

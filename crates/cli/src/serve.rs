@@ -10,6 +10,7 @@ use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::report::settings_of;
 
 /// Arguments of `rocelab serve`.
 #[derive(Debug, Args)]
@@ -28,6 +29,7 @@ pub(crate) fn execute(arguments: &ServeArguments) -> Result<Exit, Failure> {
     let folder = Folder::open(&arguments.path).map_err(|error| {
         Failure::Input(format!("{shown}: {error}: name a folder with results below it"))
     })?;
+    let folder = folder.with_settings(settings_of);
     let interrupt = Interrupt::listen();
     let ready = |address: SocketAddr| {
         let text = format!("{shown}: http://{address}/\nCtrl-C ends it\n");

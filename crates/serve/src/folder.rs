@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rocelab_report::ScenarioSetting;
 use rocelab_results::{GrowingResults, Results};
 
 /// How deep results may lie in the folder. Sweeps in folders of projects are five deep or less.
@@ -14,7 +15,11 @@ const DEPTH: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
+    settings: SettingsOf,
 }
+
+/// Reads what the scenario of a results directory says, for its page; nothing if it cannot be read.
+pub type SettingsOf = fn(&Path) -> Vec<ScenarioSetting>;
 
 /// A run that is complete.
 #[derive(Clone, Debug)]
@@ -39,7 +44,18 @@ impl Folder {
     pub fn open(path: &Path) -> io::Result<Self> {
         let root = path.canonicalize()?;
         fs::read_dir(&root)?;
-        Ok(Self { root })
+        Ok(Self { root, settings: |_| Vec::new() })
+    }
+
+    /// The same, whose pages show scenarios.
+    #[must_use]
+    pub fn with_settings(self, settings: SettingsOf) -> Self {
+        Self { settings, ..self }
+    }
+
+    /// What the scenario of a run says.
+    pub(crate) fn settings(&self, run: &Run) -> Vec<ScenarioSetting> {
+        (self.settings)(&run.path)
     }
 
     /// All runs in it. Links are not followed, and folders that cannot be read are left out.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-pub use self::folder::Folder;
+pub use self::folder::{Folder, SettingsOf};
 use self::server::Server;
 
 /// How often the server looks whether it is to end.

@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use rocelab_report::{compare_html, report_html};
+use rocelab_report::{compare_html, report_html_with};
 use tokio::net::TcpListener;
 
 use crate::folder::{Folder, Run};
@@ -120,7 +120,8 @@ async fn report(Shared(site): Shared<Arc<Site>>, Path(name): Path<String>) -> Re
     page(move || {
         let run = site.folder.run(&name).ok_or(Refusal::Unknown)?;
         let results = run.results().map_err(Refusal::Unreadable)?;
-        report_html(&results).map_err(|error| Refusal::Unreadable(error.to_string()))
+        let settings = site.folder.settings(&run);
+        report_html_with(&results, &settings).map_err(|error| Refusal::Unreadable(error.to_string()))
     })
     .await
 }

@@ -24,11 +24,19 @@ pub(super) fn side_by_side(comparison: &Comparison) -> String {
         labels.push(setting.key.clone());
         cells.push((0..runs.len()).map(|run| setting.text(run).to_owned()).collect());
     }
+    let of_settings = labels.len();
     for figure in figures {
         labels.push(figure.name.clone());
         cells.push((0..runs.len()).map(|run| with_ratio(figure, run)).collect());
     }
     let mut text = grid(&labels, runs, &cells);
+    let is_folded = text.contains("\n\n");
+    if is_folded && of_settings > 0 {
+        // Keys are long, and figures are wide: by themselves both may fit.
+        text = grid(&labels[..of_settings], runs, &cells[..of_settings]);
+        text.push('\n');
+        text += &grid(&labels[of_settings..], runs, &cells[of_settings..]);
+    }
     text += &more_settings(settings.len());
     text
 }

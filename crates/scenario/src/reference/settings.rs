@@ -12,7 +12,7 @@ use super::{algorithm, paths};
 use crate::workload::flows;
 use crate::{
     Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig, RateEcnConfig,
-    Sampling, Scenario, ScenarioError,
+    Scenario, ScenarioError,
 };
 
 /// `KMIN_MAP` and `KMAX_MAP` count in these.
@@ -36,7 +36,6 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
     scenario.profile = Some(ProfileConfig::HpccNs3(profile(entries)?));
     scenario.switch.buffer = buffer(entries)?;
     scenario.congestion_control = Some(congestion_control);
-    scenario.sample = Sampling::Off;
     scenario.workload.flows = Items(vec![flows::Parameters {
         reference: Some(input(entries, "FLOW_FILE")?),
         start_offset: Duration::ZERO,

@@ -155,7 +155,7 @@ macro_rules! workloads {
                 $(all.extend(self.$module.0.iter_mut().filter_map(|item| item.congestion_control.as_mut()));)*
                 $(
                     let items = self.$module_of_program.0.iter_mut();
-                    all.extend(items.filter_map(|item| item.congestion_control.as_mut()));
+                    all.extend(items.filter_map(Definition::congestion_control_mut));
                 )*
                 all
             }

@@ -74,6 +74,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
     let sampling = match &scenario.sample {
         Sampling::Off => SamplingPlan::default(),
+        // Runs by the rules of another simulator are compared with it.
+        Sampling::Default if scenario.profile.is_some() => SamplingPlan::default(),
         Sampling::Default => {
             default_sampling::build(&topology, (&flows, &apps, &connections), scenario.stop)
         }

@@ -285,7 +285,9 @@ fn reads_have_a_goodput_at_their_source_and_no_rate() {
 fn who_looks_changes_nothing() {
     let (plain, _) = run("plain", &incast(DCQCN));
     let (sampled, results) = run("sampled", &(incast(DCQCN) + ALL));
-    assert_eq!(plain, sampled);
+    let of_the_run =
+        |summary: &Summary| Summary { sample_intervals: BTreeMap::new(), ..summary.clone() };
+    assert_eq!(of_the_run(&plain), of_the_run(&sampled));
     let (again, other) = run("again", &(incast(DCQCN) + ALL));
     assert_eq!(again, sampled);
     for file in ["queues.csv", "samples/marks.csv", "samples/rates.csv", "samples/utilisation.csv"]

@@ -62,6 +62,10 @@ impl Parameters {
 }
 
 impl Definition for Parameters {
+    fn congestion_control_mut(&mut self) -> Option<&mut Algorithm> {
+        self.congestion_control.as_mut()
+    }
+
     fn common(&self) -> Common<'_> {
         Common {
             name: self.name.as_deref(),

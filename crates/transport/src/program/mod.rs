@@ -48,6 +48,11 @@ pub trait Definition: fmt::Debug + Send + Sync {
     /// The keys that every program has.
     fn common(&self) -> Common<'_>;
 
+    /// `congestion_control`, to set it otherwise, if it has that key.
+    fn congestion_control_mut(&mut self) -> Option<&mut Algorithm> {
+        None
+    }
+
     /// `marking`: the code points of its frames, if it has that key.
     fn marking(&self) -> Option<&MarkingConfig> {
         None
