@@ -69,7 +69,7 @@ pub enum Sampling {
     /// `"off"`: nothing is measured.
     Off,
     /// What `[sample]` names, and nothing else.
-    Of(SampleConfig),
+    Of(Box<SampleConfig>),
 }
 
 impl Sampling {
@@ -121,7 +121,8 @@ impl<'de> Deserialize<'de> for Sampling {
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<Sampling, A::Error> {
-                SampleConfig::deserialize(MapAccessDeserializer::new(map)).map(Sampling::Of)
+                let config = SampleConfig::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Sampling::Of(Box::new(config)))
             }
         }
 

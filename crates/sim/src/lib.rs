@@ -62,7 +62,7 @@ pub use plan::{
     HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, MeasurePlan, MulticastGroup,
     MulticastPlan, MulticastSending, NeighbourPlan, OpcodeSet, PartitionChoice, Partitions, Plan,
     PortSamplingPlan, ProfilePlan, QueuePairKeys, RateThresholds, RocePlan, SamplingPlan,
-    SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan, WorkloadPlan,
+    SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan, WorkloadsPlan,
 };
 pub use planning::{DefaultValue, MAX_FLOWS, Planning, Setting, settings};
 pub use rocelab_scenario as scenario;
@@ -71,4 +71,6 @@ pub use rocelab_scenario::reference;
 pub use scenario::{CaptureFormat, Scenario, ScenarioError, Side, Verb};
 pub use simulation::{Compiled, Ending, Execution, Progress, Simulation, WholeNetwork};
 pub use topology_map::topology_map;
-pub use workload::{AppPlan, MAX_MESSAGE_BYTES, OperationKind, ProgramPlan, StepPlan, StepVerb};
+pub use workload::{
+    AppPlan, MAX_MESSAGE_BYTES, OperationKind, ProgramPlan, StepPlan, StepVerb, WorkloadLabels,
+};

@@ -15,7 +15,7 @@ const WATCHED: u64 = 1_000_000;
 /// Every host of a fat tree sends to another, for longer than anybody looks.
 fn simulation(control: &str, settings: &str) -> Simulation {
     let text = format!(
-        "[topology.fat-tree]\nk = 4\nhost_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+        "sample = \"off\"\n[topology.fat-tree]\nk = 4\nhost_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
          fabric_link = {{ rate = \"100Gbps\", cable = \"30m\" }}\n\
          [congestion_control.{control}]\n{settings}\n[workload.permutation]\nbytes = \"1GB\"\n"
     );

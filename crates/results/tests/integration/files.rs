@@ -63,7 +63,7 @@ fn equal_records_give_equal_bytes() {
         fs::read_dir(&one).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
     let parquet = usize::from(cfg!(feature = "parquet"));
-    assert_eq!(names.len(), 9 + 2 * parquet);
+    assert_eq!(names.len(), 9 + 3 * parquet);
     for name in names {
         let bytes = |path: &Path| fs::read(path.join(&name)).unwrap();
         assert_eq!(bytes(&one), bytes(&two), "{name:?}");

@@ -142,15 +142,15 @@ impl<'a> Output<'a> {
         };
         let completed = (status == FlowStatus::Completed).then_some(end);
         let (source_qpn, destination_qpn) = numbers(plan);
-        let workload = &self.plan.workloads[plan.workload as usize];
+        let workload = self.plan.workloads.of(flow);
         let (path, collisions) = match self.paths.end(plan, end) {
             Some(known) => (Some(known.path.into()), Some(known.collisions)),
             None => (None, None),
         };
         let record = FlowRecord {
             flow: u64::from(flow),
-            workload: workload.key.as_str().into(),
-            name: workload.name.as_str().into(),
+            workload: workload.map_or("", |labels| &labels.key).into(),
+            name: workload.map_or("", |labels| &labels.name).into(),
             source: self.name(plan.source).into(),
             destination: self.name(plan.destination).into(),
             source_qpn,

@@ -120,7 +120,6 @@ mod tests {
             entropy: 10_003 | 100 << 16,
             queue_pairs: 0,
             marking: 0,
-            workload: 0,
         };
         let (fct, standalone) = (Duration::from_ns(4_321), Duration::from_ns(4_243));
         let line = FlowLine { flow: &flow, fct, standalone }.to_string();

@@ -42,8 +42,6 @@ pub struct FlowPlan {
     pub queue_pairs: u32,
     /// The code points that its workload asks for, by their place in [`Plan::markings`](super::Plan::markings); 0: none.
     pub marking: u8,
-    /// The workload that asks for it, by its place in [`Plan::workloads`](super::Plan::workloads).
-    pub workload: u32,
 }
 
 impl FlowPlan {

@@ -23,7 +23,7 @@ mod slow_receiver;
 mod streams;
 mod switches;
 mod tcp;
-mod workload;
+mod workloads;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub use self::slow_receiver::SlowReceiver;
 pub use self::streams::{StreamPlan, StreamsPlan};
 pub use self::switches::SwitchOverrides;
 pub use self::tcp::TcpPlan;
-pub use self::workload::WorkloadPlan;
+pub use self::workloads::WorkloadsPlan;
 use crate::address;
 use crate::scenario::OnDeadlock;
 use crate::workload::AppPlan;
@@ -107,8 +107,8 @@ pub struct Plan {
     pub tcp: Option<TcpPlan>,
     /// What hosts send that is of no workload.
     pub streams: StreamsPlan,
-    /// The workloads, in the order that numbers flows.
-    pub workloads: Vec<WorkloadPlan>,
+    /// What flows are asked for by.
+    pub workloads: WorkloadsPlan,
     /// In order of start time, then of the scenario's text.
     pub flows: Vec<FlowPlan>,
     /// In the order of kinds of workload, then of the scenario's text.

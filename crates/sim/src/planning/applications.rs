@@ -82,7 +82,6 @@ fn way(connection: &ConnectionPlan, start: SimTime) -> FlowPlan {
         entropy: connection.entropy,
         queue_pairs: connection.queue_pairs,
         marking: connection.marking,
-        workload: 0,
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::address::Addresses;
 use crate::plan::{
     ConnectionPlan, FlowPlan, MulticastGroup, Partitions, Plan, ProfilePlan, RocePlan,
-    SamplingPlan, WorkloadPlan,
+    SamplingPlan, WorkloadsPlan,
 };
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Sampling, Scenario,
@@ -234,7 +234,7 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
 
 /// What hosts do, and the congestion controls that it takes.
 struct Traffic<'a> {
-    workloads: Vec<WorkloadPlan>,
+    workloads: WorkloadsPlan,
     /// By start time, then in the order of the text.
     flows: Vec<FlowPlan>,
     apps: Vec<AppPlan>,
@@ -253,7 +253,7 @@ fn traffic<'a>(
 ) -> Result<Traffic<'a>, Fault> {
     let items = workload::items(&scenario.workload);
     let (mut all, mut asked, mut connected) = (Vec::new(), Vec::new(), 0);
-    let mut workloads = Vec::with_capacity(items.len());
+    let mut workloads = WorkloadsPlan::default();
     for (item, (name, workload)) in items.iter().enumerate() {
         let site = Site {
             name,
@@ -269,7 +269,9 @@ fn traffic<'a>(
             path_mtu: scenario.roce.path_mtu.bytes().into(),
             max_flows: max_flows - all.len() - connected,
         };
-        workloads.push(workload::labels(name, *workload).map_err(|fault| fault.within(name))?);
+        workloads
+            .labels
+            .push(workload::labels(name, *workload).map_err(|fault| fault.within(name))?);
         let flows = workload.flows(&site).map_err(|fault| fault.within(name))?;
         let group = workload.group(&site);
         all.extend(flows.into_iter().map(|flow| (item, group, flow)));
@@ -291,7 +293,7 @@ fn traffic<'a>(
     let mut plans: Vec<FlowPlan> = Vec::with_capacity(all.len());
     for (item, group, flow) in all {
         let (name, workload) = &items[item];
-        let number = u32::try_from(item).unwrap_or(u32::MAX);
+        workloads.of_flows.push(u32::try_from(item).unwrap_or(u32::MAX));
         let is_tcp = workload.transport() == Transport::Tcp;
         let first = group.and_then(|_| sendings.first(item)).map(|first| &plans[first as usize]);
         let planned = match first {
@@ -300,7 +302,6 @@ fn traffic<'a>(
             None => numbering.number(&flow),
         };
         let plan = planned
-            .map(|plan| FlowPlan { workload: number, ..plan })
             .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
             .and_then(|plan| service::check_flow(&plan, &scenario.roce).map(|()| plan))
             .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;

@@ -56,7 +56,6 @@ impl<'a> Numbering<'a> {
             entropy,
             queue_pairs: 0,
             marking: 0,
-            workload: 0,
         }
     }
 

@@ -99,6 +99,5 @@ pub(super) fn way(stream: &StreamPlan) -> FlowPlan {
         entropy: 0,
         queue_pairs: 0,
         marking: 0,
-        workload: 0,
     }
 }

@@ -108,7 +108,6 @@ impl<'a> TcpNumbering<'a> {
             entropy: near | far << 16,
             queue_pairs: 0,
             marking: 0,
-            workload: 0,
         }
     }
 

@@ -12,6 +12,7 @@ pub mod flows;
 mod group;
 mod hosts;
 pub mod incast;
+mod labels;
 pub mod multicast;
 pub mod permutation;
 pub mod ping_pong;
@@ -30,12 +31,12 @@ pub use distribution::{DistributionSource, SizeDistribution};
 pub(crate) use flow::Flow;
 pub use group::MulticastGroup;
 pub(crate) use hosts::HostDirectory;
+pub use labels::WorkloadLabels;
 pub use program::ProgramPlan;
 pub(crate) use rules::FlowRules;
 pub use rules::MAX_MESSAGE_BYTES;
 pub(crate) use site::Site;
 
-use crate::plan::WorkloadPlan;
 use crate::scenario::Fault;
 pub use crate::scenario::workload::WorkloadConfig;
 use crate::scenario::workload::{Description, WorkloadKind};
@@ -71,8 +72,8 @@ pub(crate) fn items(config: &WorkloadConfig) -> Vec<(String, &dyn Workload)> {
 ///
 /// # Errors
 /// If it has a name that tables could not show.
-pub(crate) fn labels(key: &str, workload: &dyn Workload) -> Result<WorkloadPlan, Fault> {
-    Ok(WorkloadPlan { key: named(None, key)?, name: named(workload.name(), key)? })
+pub(crate) fn labels(key: &str, workload: &dyn Workload) -> Result<WorkloadLabels, Fault> {
+    Ok(WorkloadLabels { key: named(None, key)?, name: named(workload.name(), key)? })
 }
 
 /// Makes `of` from the kinds of this folder, in braces, and the list of programs; and what makes the work of those.

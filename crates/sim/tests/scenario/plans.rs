@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rocelab_fabric::topology::TopologyLink;
 use rocelab_sim::workload::SizeDistribution;
 use rocelab_sim::{FlowPlan, Plan, Planning, Scenario, Verb, ideal_fct};
 use rocelab_units::SimTime;
@@ -29,9 +31,20 @@ pub(crate) fn around_a_switch(hosts: u32, rest: &str) -> String {
     )
 }
 
-/// What a plan says, but for its name.
+/// What a plan says, but for its name, and with every value that a preset stands for.
 fn essence(plan: &Plan) -> String {
-    format!("{:?}", Plan { name: String::new(), ..plan.clone() })
+    let mut plan = Plan { name: String::new(), ..plan.clone() };
+    let is_of_host =
+        |link: &&TopologyLink| plan.topology.is_host(link.a) || plan.topology.is_host(link.b);
+    let rates: BTreeSet<_> =
+        plan.topology.links.iter().filter(is_of_host).map(|link| link.rate).collect();
+    if let (Some(&rate), 1) = (rates.first(), rates.len()) {
+        for queue_pair in &mut plan.queue_pairs {
+            let queue_pair = Arc::make_mut(queue_pair);
+            queue_pair.congestion_control = queue_pair.congestion_control.effective(rate);
+        }
+    }
+    format!("{plan:?}")
 }
 
 fn scenario_files() -> Vec<PathBuf> {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rocelab_engine::RngStream;
 use rocelab_sim::network::{FlowEnd, PauseChange, PauseEvent, Record, RecordKind, Totals};
+use rocelab_sim::scenario::Sampling;
 use rocelab_sim::{Ending, Plan, Planning, Scenario, ScenarioError, Simulation};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
@@ -33,9 +34,17 @@ pub(crate) fn write_file(name: &str, text: &str) {
     std::fs::rename(&draft, folder().join(name)).expect("the folder takes files");
 }
 
+/// The scenario without samples that it does not ask for, so that each event is one of a frame or a timer.
+fn unsampled(mut scenario: Scenario) -> Scenario {
+    if scenario.sample.is_default() {
+        scenario.sample = Sampling::Off;
+    }
+    scenario
+}
+
 /// The plan of a scenario, or why there is none.
 pub(crate) fn try_plan(text: &str) -> Result<Plan, ScenarioError> {
-    Scenario::parse(text, &folder().join("validation.toml"), &[])?.plan()
+    unsampled(Scenario::parse(text, &folder().join("validation.toml"), &[])?).plan()
 }
 
 /// The plan of a scenario that is right.
@@ -48,7 +57,7 @@ pub(crate) fn shipped(name: &str, overrides: &[(&str, &str)]) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(name);
     let overrides: Vec<_> =
         overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-    let plan = Scenario::load(&path, &overrides).and_then(|scenario| scenario.plan());
+    let plan = Scenario::load(&path, &overrides).and_then(|scenario| unsampled(scenario).plan());
     plan.unwrap_or_else(|error| panic!("{error}"))
 }
 

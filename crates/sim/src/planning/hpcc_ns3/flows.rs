@@ -48,7 +48,6 @@ impl Numbering {
             entropy: source_port | u32::from(flow.port) << 16,
             queue_pairs: 0,
             marking: 0,
-            workload: 0,
         })
     }
 }

@@ -347,7 +347,7 @@ fn values_of_another_kind_are_told_in_toml_s_words() {
         (with("[capture]\nports = \"host-0\""), "capture.ports", "write a list"),
         (with("[class]\n3 = 1"), "class.3", "write a table"),
         (with("layer2 = 1"), "layer2", "write a table"),
-        (with("sample = 1"), "sample", "write a table"),
+        (with("sample = 1"), "sample", "tables such as `[sample.queues]`"),
         ("workload = 1\n".to_owned() + TOPOLOGY, "workload", "write a table"),
         ("[workload]\nincast = 1\n".to_owned() + TOPOLOGY, "workload.incast", "write a table"),
         ("topology = 1\n".to_owned(), "topology", "write"),
