@@ -30,6 +30,13 @@ pub trait World {
     /// instant or later.
     fn handle(&mut self, key: EventKey, event: Self::Event);
 
+    /// Whether `event` only looks at the world: then the time at which a run ends is not that of this event.
+    #[inline(always)]
+    fn only_looks(&self, event: &Self::Event) -> bool {
+        let _ = event;
+        false
+    }
+
     /// Asks for memory that `event` will touch: it happens some events from now. There are up to three
     /// steps, as the queue's [`Foresight`] has it, so that what one has asked for can be followed by the next.
     #[inline]
@@ -62,7 +69,7 @@ impl Engine {
         (self.now, self.executed) = (now, executed);
     }
 
-    /// The time of the last event, or the limit that was reached.
+    /// The time of the last event that did not only [look](World::only_looks), or the limit that was reached.
     pub fn now(&self) -> SimTime {
         self.now
     }
@@ -114,7 +121,9 @@ pub(crate) fn run_queue<W: World>(
         let next = world.queue_mut().wheel.pop_until(limit);
         let Some(Scheduled { key, event }) = next else { break };
         debug_assert!(key.time >= ran.last, "an event was scheduled in the past");
-        ran.last = key.time;
+        if !world.only_looks(&event) {
+            ran.last = key.time;
+        }
         ran.executed += 1;
         let wheel = &world.queue().wheel;
         match (wheel.foresight(), wheel.looks_far()) {

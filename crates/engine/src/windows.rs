@@ -112,8 +112,9 @@ impl<E: Copy> Windows<E> {
             self.run_units(engine, world, before);
         }
         if let Some(Scheduled { key, event }) = outside {
+            let last = if world.only_looks(&event) { SimTime::ZERO } else { key.time };
             world.handle(key, event);
-            engine.note(Ran { executed: 1, last: key.time });
+            engine.note(Ran { executed: 1, last });
             return true;
         }
         if end <= limit {
@@ -157,8 +158,9 @@ impl<E: Copy> Windows<E> {
             // All of them, but where something happens in the middle of the window that no unit causes alone.
             let own = &work[place..end];
             let stop = place + own.partition_point(|event| event.key.time.ps() < before);
-            let mut last =
-                work[..stop].get(place..).and_then(<[_]>::last).map(|event| event.key.time);
+            let acting = |waiting: &&Scheduled<E>| !world.only_looks(&waiting.event);
+            let own = work[..stop].get(place..).unwrap_or_default();
+            let mut last = own.iter().rfind(acting).map(|event| event.key.time);
             loop {
                 let next = match work[..stop].get(place) {
                     Some(first) if world.queue().soonest().is_none_or(|soon| first.key < soon) => {
@@ -170,7 +172,9 @@ impl<E: Copy> Windows<E> {
                     }
                     _ => match world.queue_mut().pop_soon() {
                         Some(soon) => {
-                            last = last.max(Some(soon.key.time));
+                            if !world.only_looks(&soon.event) {
+                                last = last.max(Some(soon.key.time));
+                            }
                             soon
                         }
                         None => break,

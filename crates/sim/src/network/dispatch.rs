@@ -50,6 +50,11 @@ impl<P: Profile> World for Network<P> {
     }
 
     #[inline(always)]
+    fn only_looks(&self, event: &Event) -> bool {
+        matches!(event, Event::Sample { .. })
+    }
+
+    #[inline(always)]
     fn prefetch<const STEP: usize>(&self, event: &Event) {
         match STEP {
             0 => self.prefetch_named(event),

@@ -212,9 +212,10 @@ impl<P: Profile> Measuring<'_, P> {
     /// At the end of a run: what counts over an interval, of the one that is not over.
     pub(crate) fn finish_samples(&mut self, now: SimTime) {
         let mut sampling = std::mem::take(self.sampling);
-        let key = EventKey { time: now, tie: Tie::default() };
         for sampler in &mut sampling.samplers {
             if sampler.what.is_of_an_interval() {
+                // It may have looked once more after all was over.
+                let key = EventKey { time: now.max(sampler.last), tie: Tie::default() };
                 let (flows, received) = (&mut sampling.flows, &mut sampling.received);
                 self.measure(key, sampler, flows, received, &mut sampling.watched.ends);
             }
