@@ -121,7 +121,8 @@ async fn report(Shared(site): Shared<Arc<Site>>, Path(name): Path<String>) -> Re
         let run = site.folder.run(&name).ok_or(Refusal::Unknown)?;
         let results = run.results().map_err(Refusal::Unreadable)?;
         let settings = site.folder.settings(&run);
-        report_html_with(&results, &settings).map_err(|error| Refusal::Unreadable(error.to_string()))
+        report_html_with(&results, &settings)
+            .map_err(|error| Refusal::Unreadable(error.to_string()))
     })
     .await
 }

@@ -282,9 +282,7 @@ fn a_flow_of_five_gigabytes_is_no_error() {
     let bytes = columns.iter().position(|column| column == "bytes").unwrap();
     assert_eq!(rows.len(), 3);
     assert!(rows.iter().all(|row| row[bytes] == "5000000000"), "{rows:?}");
-    assert!(
-        sandbox.json("large/summary.json")["link_traversals"]["data"].as_u64() > Some(0)
-    );
+    assert!(sandbox.json("large/summary.json")["link_traversals"]["data"].as_u64() > Some(0));
 }
 
 #[test]

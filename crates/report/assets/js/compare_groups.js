@@ -144,7 +144,7 @@ function panelSvg(one, drawn) {
   const ink = theme.ink;
   const text = (x, y, anchor, content, title) => svg("text", { x, y, "text-anchor": anchor, fill: ink.quiet, "font-size": 11, "font-family": FONT }, content, ...(title ? [svg("title", {}, title)] : []));
   const ticks = ticksWithRoom(log ? logTicks(low, high) : linearTicks(low, high, 3), place);
-  const words = tickTexts(quantity, ticks, log);
+  const words = tickTexts(quantity, ticks, log, Math.max(most, 0));
   const nodes = ticks.flatMap((tick, at) => [
     svg("line", { x1: place(tick), x2: place(tick), y1: 4, y2: bottom, stroke: ink.edge }),
     text(place(tick), bottom + 12, "middle", words[at])]);

@@ -8,6 +8,7 @@ use super::event::Event;
 use super::failure::Failing;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
+use super::sampling::Measuring;
 use super::watchdog::Watching;
 use crate::profile::{FlowStarts, Profile};
 
@@ -45,7 +46,7 @@ impl<P: Profile> World for Network<P> {
             Event::Failure { step } => Failing(self).failure_step(key, step),
             Event::Watchdog => Watching(self).watchdog(key),
             Event::Handled { host } => Receiving(self).handled(key, host),
-            Event::Sample { sampler } => self.measuring().sample(key, sampler),
+            Event::Sample { sampler } => Measuring::of(self).sample(key, sampler),
         }
     }
 

@@ -47,10 +47,10 @@ pub(crate) struct Measuring<'a, P: Profile> {
     timers: Timers<'a, P>,
 }
 
-impl<P: Profile> Network<P> {
-    /// What is measured here.
-    pub(crate) fn measuring(&mut self) -> Measuring<'_, P> {
-        let Self {
+impl<'a, P: Profile> Measuring<'a, P> {
+    /// What is measured in a network.
+    pub(crate) fn of(network: &'a mut Network<P>) -> Self {
+        let Network {
             plan,
             layout,
             hosts,
@@ -63,8 +63,8 @@ impl<P: Profile> Network<P> {
             order,
             nodes,
             ..
-        } = self;
-        Measuring {
+        } = network;
+        Self {
             plan,
             part: &layout.part,
             hosts,
