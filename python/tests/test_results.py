@@ -176,5 +176,5 @@ def test_captures_are_decoded_and_verified(tmp_path):
     broken.write_bytes(b"no capture at all")
     with pytest.raises(rocelab.InputError, match="broken.pcapng"):
         rocelab.pcap.decode(broken)
-    with pytest.raises(rocelab.InputError, match="none.pcap.*No such file"):
+    with pytest.raises(rocelab.InputError, match="none.pcap.*there is no such file"):
         rocelab.pcap.verify(tmp_path / "none.pcap")

@@ -20,6 +20,9 @@ pub trait World {
     /// A small value that says what happens.
     type Event: Copy;
 
+    /// Whether an event only looks at the world: then the time at which a run ends is not that of this event.
+    const ONLY_LOOKS: fn(&Self::Event) -> bool = |_| false;
+
     /// The events that wait.
     fn queue(&self) -> &EventQueue<Self::Event>;
 
@@ -29,13 +32,6 @@ pub trait World {
     /// Lets `event` happen at `key.time`; what follows from it is pushed into the [queue](Self::queue), at this
     /// instant or later.
     fn handle(&mut self, key: EventKey, event: Self::Event);
-
-    /// Whether `event` only looks at the world: then the time at which a run ends is not that of this event.
-    #[inline(always)]
-    fn only_looks(&self, event: &Self::Event) -> bool {
-        let _ = event;
-        false
-    }
 
     /// Asks for memory that `event` will touch: it happens some events from now. There are up to three
     /// steps, as the queue's [`Foresight`] has it, so that what one has asked for can be followed by the next.
@@ -69,7 +65,7 @@ impl Engine {
         (self.now, self.executed) = (now, executed);
     }
 
-    /// The time of the last event that did not only [look](World::only_looks), or the limit that was reached.
+    /// The time of the last event that did not only [look](World::ONLY_LOOKS), or the limit that was reached.
     pub fn now(&self) -> SimTime {
         self.now
     }
@@ -121,7 +117,7 @@ pub(crate) fn run_queue<W: World>(
         let next = world.queue_mut().wheel.pop_until(limit);
         let Some(Scheduled { key, event }) = next else { break };
         debug_assert!(key.time >= ran.last, "an event was scheduled in the past");
-        if !world.only_looks(&event) {
+        if !(W::ONLY_LOOKS)(&event) {
             ran.last = key.time;
         }
         ran.executed += 1;

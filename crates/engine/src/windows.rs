@@ -112,7 +112,7 @@ impl<E: Copy> Windows<E> {
             self.run_units(engine, world, before);
         }
         if let Some(Scheduled { key, event }) = outside {
-            let last = if world.only_looks(&event) { SimTime::ZERO } else { key.time };
+            let last = if (W::ONLY_LOOKS)(&event) { SimTime::ZERO } else { key.time };
             world.handle(key, event);
             engine.note(Ran { executed: 1, last });
             return true;
@@ -158,7 +158,7 @@ impl<E: Copy> Windows<E> {
             // All of them, but where something happens in the middle of the window that no unit causes alone.
             let own = &work[place..end];
             let stop = place + own.partition_point(|event| event.key.time.ps() < before);
-            let acting = |waiting: &&Scheduled<E>| !world.only_looks(&waiting.event);
+            let acting = |waiting: &&Scheduled<E>| !(W::ONLY_LOOKS)(&waiting.event);
             let own = work[..stop].get(place..).unwrap_or_default();
             let mut last = own.iter().rfind(acting).map(|event| event.key.time);
             loop {
@@ -172,7 +172,7 @@ impl<E: Copy> Windows<E> {
                     }
                     _ => match world.queue_mut().pop_soon() {
                         Some(soon) => {
-                            if !world.only_looks(&soon.event) {
+                            if !(W::ONLY_LOOKS)(&soon.event) {
                                 last = last.max(Some(soon.key.time));
                             }
                             soon

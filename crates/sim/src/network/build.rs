@@ -23,7 +23,6 @@ use super::part::{Part, PortPlaces};
 use super::path::Paths;
 use super::port::{FarEnd, FarSwitch, NetworkPort, RarePortState, SAME_UNIT, Sent, Takes};
 use super::sacks::Sacks;
-use super::sampling::Measuring;
 use super::setting::Setting;
 use super::side::SideData;
 use super::telemetry::Telemetry;
@@ -108,7 +107,7 @@ impl<P: Profile> Network<P> {
         Failing(building.0).add_failures();
         building.add_paths();
         Watching(building.0).add_watchdogs();
-        Measuring::of(building.0).add_samplers();
+        building.0.measuring().add_samplers();
         Ok(network)
     }
 

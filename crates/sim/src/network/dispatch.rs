@@ -8,12 +8,13 @@ use super::event::Event;
 use super::failure::Failing;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
-use super::sampling::Measuring;
 use super::watchdog::Watching;
 use crate::profile::{FlowStarts, Profile};
 
 impl<P: Profile> World for Network<P> {
     type Event = Event;
+
+    const ONLY_LOOKS: fn(&Event) -> bool = Event::only_looks;
 
     #[inline(always)]
     fn queue(&self) -> &EventQueue<Event> {
@@ -46,13 +47,8 @@ impl<P: Profile> World for Network<P> {
             Event::Failure { step } => Failing(self).failure_step(key, step),
             Event::Watchdog => Watching(self).watchdog(key),
             Event::Handled { host } => Receiving(self).handled(key, host),
-            Event::Sample { sampler } => Measuring::of(self).sample(key, sampler),
+            Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }
-    }
-
-    #[inline(always)]
-    fn only_looks(&self, event: &Event) -> bool {
-        matches!(event, Event::Sample { .. })
     }
 
     #[inline(always)]

@@ -97,6 +97,14 @@ impl Event {
     }
 }
 
+impl Event {
+    /// Whether it only looks at the network, and is no part of the run.
+    #[inline(always)]
+    pub(super) const fn only_looks(&self) -> bool {
+        matches!(self, Self::Sample { .. })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rocelab_engine::Scheduled;

@@ -86,7 +86,7 @@ pub use self::part::{Cut, Part};
 pub use self::port::{PortCounters, PortView};
 pub use self::receiver::ReceiverCounts;
 pub(crate) use self::sampling::flow_watch::FlowCounters;
-pub(crate) use self::sampling::{CountersThen, Measuring};
+pub(crate) use self::sampling::CountersThen;
 pub use self::setting::Setting;
 pub(crate) use self::state::{Checkpoint, SavedNetwork};
 pub(crate) use self::stuck::{Awaited, FullQueue, StuckQueuePair, WaitingPackets};

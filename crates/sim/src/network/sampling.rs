@@ -47,10 +47,10 @@ pub(crate) struct Measuring<'a, P: Profile> {
     timers: Timers<'a, P>,
 }
 
-impl<'a, P: Profile> Measuring<'a, P> {
-    /// What is measured in a network.
-    pub(crate) fn of(network: &'a mut Network<P>) -> Self {
-        let Network {
+impl<P: Profile> Network<P> {
+    /// What is measured here.
+    pub(crate) fn measuring(&mut self) -> Measuring<'_, P> {
+        let Self {
             plan,
             layout,
             hosts,
@@ -63,8 +63,8 @@ impl<'a, P: Profile> Measuring<'a, P> {
             order,
             nodes,
             ..
-        } = network;
-        Self {
+        } = self;
+        Measuring {
             plan,
             part: &layout.part,
             hosts,

@@ -37,7 +37,7 @@ pub(crate) use self::ranked::{RankedError, RankedSimulation};
 pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
-use crate::network::{BuildError, Cut, Measuring, Part, Record, Setting};
+use crate::network::{BuildError, Cut, Part, Record, Setting};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -293,7 +293,7 @@ impl<P: Profile> Simulation<P> {
         }
         let now = self.parts.now();
         for part in &mut self.parts.all {
-            Measuring::of(&mut part.network).finish_samples(now);
+            part.network.measuring().finish_samples(now);
         }
     }
 
