@@ -45,9 +45,12 @@ fn findings(summary: &Summary) -> Vec<String> {
         (broken, "promise of the transport broken", "promises of the transport broken"),
     ];
     let stalled = summary.stalled.is_some() && summary.deadlocks.is_empty();
+    let unmeasured = summary.measured.is_some_and(|window| window.from_ps == window.to_ps);
     let counted = counted
         .into_iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many }));
-    stalled.then(|| "nothing moved any more".to_owned()).into_iter().chain(counted).collect()
+    let words = [(stalled, "nothing moved any more"), (unmeasured, "nothing was measured")];
+    let words = words.into_iter().filter(|(is, _)| *is).map(|(_, word)| word.to_owned());
+    words.chain(counted).collect()
 }

@@ -11,7 +11,7 @@ const NAMED: usize = 4;
 /// flows: 510 flows frozen by pauses since 1.00 ms, held by host-0`. `None` if nothing was held.
 pub fn frozen_text(summary: &Summary) -> Option<String> {
     let frozen = summary.frozen.as_ref()?;
-    let of = match summary.flows.total {
+    let of = match summary.all_flows().total {
         0 => String::new(),
         flows => format!("of {}: ", counted(flows, "flow")),
     };

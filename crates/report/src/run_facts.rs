@@ -56,21 +56,26 @@ fn percentiles<T: Copy>(of: Option<&Distribution<T>>, text: impl Fn(T) -> String
 }
 
 fn problems(summary: &Summary) -> String {
-    let operations = summary.operations.iter().map(|app| app.failed).sum::<u64>();
     let lossless =
         summary.lossless_drops.values().fold(0, |sum: u64, one| sum.saturating_add(*one));
-    let counted = [
-        (summary.flows.failed, "flows failed"),
-        (operations, "operations failed"),
-        (summary.deadlocks.len() as u64, "deadlocks"),
-        (lossless, "lossless drops"),
+    let violations = summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
+    let counts = [
+        (summary.all_flows().failed, "flow failed", "flows failed"),
+        (summary.failed_operations(), "operation failed", "operations failed"),
+        (summary.deadlocks.len() as u64, "deadlock", "deadlocks"),
+        (lossless, "lossless drop", "lossless drops"),
+        (summary.storms, "storm", "storms"),
+        (violations, "violation of integrity", "violations of integrity"),
     ];
-    let found = counted.iter().filter(|(number, _)| *number > 0);
-    let mut texts: Vec<String> =
-        found.map(|(number, what)| format!("{} {what}", count(*number))).collect();
-    if summary.incomplete {
-        texts.insert(0, "interrupted".to_owned());
-    }
+    let found = counts.iter().filter(|(number, ..)| *number > 0);
+    let text = |&(number, one, several): &(u64, &str, &str)| {
+        format!("{} {}", count(number), if number == 1 { one } else { several })
+    };
+    let interrupted = summary.incomplete.then_some("interrupted");
+    let stalled = summary.stalled.is_some().then_some("stuck");
+    let frozen = summary.frozen.is_some().then_some("frozen by pauses");
+    let words = [interrupted, stalled, frozen].into_iter().flatten().map(str::to_owned);
+    let texts: Vec<String> = words.chain(found.map(text)).collect();
     if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }
 }
 
@@ -112,7 +117,7 @@ mod tests {
             "disk: 200 of 201",
             "12.00 us",
             "12.00 us",
-            "1 operations failed",
+            "1 operation failed",
             "branch of big at 2.00 us: stop=9ms",
         ];
         assert_eq!(run_facts(&summary), expected);

@@ -101,6 +101,7 @@ mod names;
 mod ns3_rdma;
 mod open;
 mod operation;
+mod operation_activity;
 mod operation_statistics;
 mod parameters;
 #[cfg(feature = "parquet")]

@@ -17,4 +17,7 @@ pub struct MeasuredWindow {
     pub operations_outside: u64,
     /// Of these, operations that failed.
     pub failed_operations_outside: u64,
+    /// Of these, operations that were open when the run ended; 0 in results of older builds.
+    #[serde(default)]
+    pub unfinished_operations_outside: u64,
 }

@@ -32,8 +32,11 @@ pub fn serve(
     end: Arc<AtomicBool>,
     ready: impl FnOnce(SocketAddr) -> io::Result<()>,
 ) -> io::Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(PAGES_AT_ONCE)
+        .build()?;
     let served = runtime.block_on(async {
         let server = Server::bind(folder, title, port).await?;
         ready(server.address()?)?;
@@ -43,6 +46,9 @@ pub fn serve(
     runtime.shutdown_background();
     served
 }
+
+/// Pages that are made at once: each holds a whole run in memory.
+const PAGES_AT_ONCE: usize = 4;
 
 async fn is_set(end: Arc<AtomicBool>) {
     while !end.load(Ordering::Relaxed) {

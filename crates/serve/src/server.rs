@@ -46,7 +46,9 @@ impl Server {
     pub(crate) async fn bind(folder: Folder, title: String, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
-        let hosts = ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}"));
+        // Browsers leave out the port of HTTP.
+        let host = |host| if port == 80 { String::from(host) } else { format!("{host}:{port}") };
+        let hosts = ["127.0.0.1", "localhost"].map(host);
         Ok(Self { listener, site: Arc::new(Site { folder, title, hosts }) })
     }
 
@@ -81,7 +83,12 @@ async fn guard(Shared(site): Shared<Arc<Site>>, request: Request, next: Next) ->
     let headers = request.headers();
     let mut named = headers.get_all(HOST).iter();
     let host = named.next().and_then(|host| host.to_str().ok()).map(str::to_ascii_lowercase);
-    let is_ours = host.is_some_and(|host| site.hosts.contains(&host)) && named.next().is_none();
+    // A page of another site could not read an answer, but have this server work.
+    let from = headers.get("sec-fetch-site").map(|site| site.as_bytes());
+    let is_from_elsewhere = from.is_some_and(|site| site != b"same-origin" && site != b"none");
+    let is_ours = host.is_some_and(|host| site.hosts.contains(&host))
+        && named.next().is_none()
+        && !is_from_elsewhere;
     let mut response = if is_ours {
         next.run(request).await
     } else {

@@ -254,3 +254,17 @@ fn a_port_that_is_taken_is_an_error() {
     assert_eq!(error.unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
     assert!(Folder::open(&folder.join("one/summary.json")).is_err());
 }
+
+/// A page of another site may send a request here, though it cannot read the answer.
+#[test]
+fn pages_of_other_sites_have_nothing_done() {
+    let (_outside, folder) = with_runs();
+    let server = Running::start(&folder);
+    let host = format!("Host: {}\r\n", server.address);
+    for (site, status) in
+        [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)]
+    {
+        let (found, _) = server.get_as("/", &format!("{host}Sec-Fetch-Site: {site}\r\n"));
+        assert_eq!(found, status, "{site}");
+    }
+}

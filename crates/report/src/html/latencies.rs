@@ -20,7 +20,7 @@ pub(crate) struct Latencies {
     pub(crate) latency: Cdf,
 }
 
-/// The latencies that `operations.csv` has; none if the run has no applications.
+/// The latencies of the measured operations in `operations.csv`; none if the run has no applications.
 ///
 /// # Errors [`ResultsError::Read`] if the file is missing, [`ResultsError::Malformed`].
 pub(crate) fn latencies(results: &Results) -> Result<Vec<Latencies>, ResultsError> {
@@ -30,6 +30,9 @@ pub(crate) fn latencies(results: &Results) -> Result<Vec<Latencies>, ResultsErro
     let mut kinds: BTreeMap<(String, String), (Vec<u64>, u64)> = BTreeMap::new();
     for operation in results.operations()? {
         let operation = operation?;
+        if operation.measured == 0 {
+            continue;
+        }
         let key = (operation.app.into_owned(), operation.kind.into_owned());
         let (known, missing) = kinds.entry(key).or_default();
         match operation.latency_ps {

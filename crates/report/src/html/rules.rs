@@ -30,6 +30,7 @@ const BAD_FAIRNESS: u64 = 700;
 pub(crate) enum Rule {
     Interrupted,
     Branch,
+    Measured,
     Completion,
     TailLatency,
     OperationLatency,
@@ -48,9 +49,10 @@ pub(crate) enum Rule {
 impl Rule {
     /// All rules, in the order of the documentation.
     #[cfg(test)]
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Interrupted,
         Self::Branch,
+        Self::Measured,
         Self::Completion,
         Self::TailLatency,
         Self::OperationLatency,
@@ -74,9 +76,12 @@ impl Rule {
                 "A run that goes on from a checkpoint of another is a note: its beginning is the other's."
                     .to_owned()
             }
+            Self::Measured => "A measuring window is a note: figures of flows, operations and links are of it. One \
+                               that the run did not reach is a problem."
+                .to_owned(),
             Self::Completion => format!(
-                "Good if all flows completed; a note if some were open at the end; a problem if more than \
-                 {MOST_OPEN_PERCENT} % were, or if any failed."
+                "Good if all flows, and all operations, completed; a note if some were open at the end; a problem \
+                 if more than {MOST_OPEN_PERCENT} % were, or if any failed."
             ),
             Self::TailLatency => format!(
                 "The 99th percentile of slowdown, or the highest that so many flows support: good up to \

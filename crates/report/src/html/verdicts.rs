@@ -1,6 +1,6 @@
 //! What is good and what is not in a run, by the rules of [`rules`].
 
-use rocelab_results::Summary;
+use rocelab_results::{MeasuredWindow, Summary};
 use serde::Serialize;
 
 use super::cycles::sentence;
@@ -55,6 +55,10 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
             format!("The run was interrupted: all of this is true up to {until}."),
         );
     }
+    if let Some(window) = &summary.measured {
+        let (level, text) = measured(window);
+        say(level, Rule::Measured, text);
+    }
     for deadlock in &summary.deadlocks {
         say(Level::Bad, Rule::Deadlock, sentence(deadlock));
     }
@@ -74,17 +78,14 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
     for text in idle_queue_pair_texts(summary) {
         say(Level::Note, Rule::IdleQueuePair, format!("Warning: {text}."));
     }
-    let flows = &summary.flows;
+    // A flow that fails in the warm-up has failed all the same.
+    let flows = &summary.all_flows();
     if let Some(text) = frozen_text(summary) {
         say(Level::Bad, Rule::Stall, format!("Frozen: {text}."));
     }
     say_timeouts(summary, &mut say);
     if flows.failed > 0 {
         say(Level::Bad, Rule::Completion, format!("{} failed.", counted(flows.failed, "flow")));
-    }
-    for app in summary.operations.iter().filter(|app| app.failed > 0) {
-        let failed = counted(app.failed, "operation");
-        say(Level::Bad, Rule::Completion, format!("{failed} of {} failed.", app.app));
     }
     if let Some(integrity) = &summary.integrity {
         match integrity.violations {
@@ -142,6 +143,7 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
         };
         say(Level::Good, Rule::Completion, format!("{all} completed."));
     }
+    say_operations(summary, &mut say);
     if summary.pfc.pauses > 0 {
         let (pauses, paused) = (counted(summary.pfc.pauses, "pause"), time(summary.pfc.paused_ps));
         let control = summary.flow_control();
@@ -157,6 +159,55 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
     }));
     list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
     list
+}
+
+/// The window that figures are of, and what they leave out.
+fn measured(window: &MeasuredWindow) -> (Level, String) {
+    if window.from_ps == window.to_ps {
+        let over = "Nothing was measured: the run was over before the window of [measure] began.";
+        return (Level::Bad, over.to_owned());
+    }
+    let outside = [
+        counted(window.flows_outside.total, "flow"),
+        counted(window.operations_outside, "operation"),
+    ];
+    let text = format!(
+        "Figures of flows, operations and links are of {} to {}: {} outside are left out. All else is of the \
+         whole run.",
+        time(window.from_ps),
+        time(window.to_ps),
+        outside.join(" and ")
+    );
+    (Level::Note, text)
+}
+
+/// How operations of applications ended. What fails outside of a measuring window has failed all the same.
+fn say_operations(summary: &Summary, say: &mut impl FnMut(Level, Rule, String)) {
+    for app in &summary.operations {
+        let (name, total) = (&app.app, counted(app.total, "operation"));
+        if app.failed > 0 {
+            let text = format!("{} of {total} of {name} failed.", count(app.failed));
+            say(Level::Bad, Rule::Completion, text);
+        }
+        if app.unfinished > 0 {
+            let open = count(app.unfinished);
+            let text = format!("{open} of {total} of {name} had not completed when the run ended.");
+            say(rules::completion(app.unfinished, app.total), Rule::Completion, text);
+        } else if app.failed == 0 && app.total > 0 {
+            say(Level::Good, Rule::Completion, format!("{name}: {total}, all of which completed."));
+        }
+    }
+    let Some(window) = &summary.measured else { return };
+    if window.failed_operations_outside > 0 {
+        let failed = counted(window.failed_operations_outside, "operation");
+        let text = format!("{failed} outside of the measuring window failed.");
+        say(Level::Bad, Rule::Completion, text);
+    }
+    if window.unfinished_operations_outside > 0 {
+        let open = counted(window.unfinished_operations_outside, "operation");
+        let text = format!("{open} outside of the measuring window had not completed when the run ended.");
+        say(Level::Note, Rule::Completion, text);
+    }
 }
 
 /// Timeouts, and that nothing stood still.

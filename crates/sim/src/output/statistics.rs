@@ -24,18 +24,30 @@ pub(super) struct RunStatistics {
     by_transport: BTreeMap<Transport, FlowStatistics>,
     /// Flows outside the measuring window.
     flows_outside: FlowCounts,
-    /// Operations outside, and how many of them failed.
-    operations_outside: (u64, u64),
+    /// Operations outside.
+    operations_outside: OperationsOutside,
+}
+
+/// Operations outside of the measuring window.
+#[derive(Default, BorshSerialize, BorshDeserialize)]
+struct OperationsOutside {
+    all: u64,
+    failed: u64,
+    unfinished: u64,
 }
 
 impl RunStatistics {
     pub(super) fn new(plan: &Plan) -> Self {
+        let of_app = plan.measure.map_or_else(OperationStatistics::default, |window| {
+            let to = window.to.map_or(u64::MAX, SimTime::ps);
+            OperationStatistics::of_window(window.from.ps(), to)
+        });
         Self {
-            operations: vec![OperationStatistics::default(); plan.apps.len()],
+            operations: vec![of_app; plan.apps.len()],
             flows: FlowStatistics::default(),
             by_transport: BTreeMap::new(),
             flows_outside: FlowCounts::default(),
-            operations_outside: (0, 0),
+            operations_outside: OperationsOutside::default(),
         }
     }
 
@@ -57,26 +69,30 @@ impl RunStatistics {
 
     /// Counts an operation of an application.
     pub(super) fn add_operation(&mut self, app: usize, operation: &OperationRecord<'_>) {
+        self.operations[app].add(operation);
         if operation.measured == 1 {
-            return self.operations[app].add(operation);
+            return;
         }
-        let has_failed =
-            !matches!(operation.status, OperationStatus::Completed | OperationStatus::Unfinished);
-        let (all, failed) = &mut self.operations_outside;
+        let OperationsOutside { all, failed, unfinished } = &mut self.operations_outside;
         *all += 1;
-        *failed += u64::from(has_failed);
+        match operation.status {
+            OperationStatus::Completed => {}
+            OperationStatus::Unfinished => *unfinished += 1,
+            _ => *failed += 1,
+        }
     }
 
     /// What the summary says of the measuring window of a run that is over `now`, if there is one.
     pub(super) fn measured(&self, plan: &Plan, now: SimTime) -> Option<MeasuredWindow> {
         let (from, to) = plan.measure?.within(now);
-        let (operations_outside, failed_operations_outside) = self.operations_outside;
+        let OperationsOutside { all, failed, unfinished } = self.operations_outside;
         Some(MeasuredWindow {
             from_ps: from.ps(),
             to_ps: to.ps(),
             flows_outside: self.flows_outside,
-            operations_outside,
-            failed_operations_outside,
+            operations_outside: all,
+            failed_operations_outside: failed,
+            unfinished_operations_outside: unfinished,
         })
     }
 
@@ -111,9 +127,7 @@ impl RunStatistics {
             // It is not known when those would have started that have not.
             let planned = app.planned(own as u64).filter(|_| plan.measure.is_none());
             let log = &accepted.apps[number as usize];
-            let window = plan.measure.map(|window| window.within(now));
-            let window = window.map(|(from, to)| (from.ps(), to.ps()));
-            statistics.counts(&app.name, planned, log, (window, now.ps()))
+            statistics.counts(&app.name, planned, log, now.ps())
         };
         (0u32..).zip(plan.apps.iter().zip(&self.operations)).map(counts).collect()
     }

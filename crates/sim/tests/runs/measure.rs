@@ -130,6 +130,21 @@ fn operations_count_if_they_start_in_it() {
     assert_eq!(counts.goodput.unwrap().duration_ps, 300_000_000);
     let longest = inside.iter().filter_map(|row| row.latency_ps).max();
     assert_eq!(counts.latency_ps.as_ref().map(|of| of.max), longest);
+    // Rates and means are of the window, whenever operations started.
+    let ends_in = |row: &&OperationRecord<'_>| {
+        row.end_ps.is_some_and(|end| 300_000_000 < end && end <= 600_000_000)
+    };
+    let ended = rows.iter().filter(ends_in).count() as u64;
+    assert_eq!(counts.per_second, ended * 10_000 / 3);
+    let open = |row: &OperationRecord<'_>| {
+        row.end_ps.unwrap().min(600_000_000).saturating_sub(row.start_ps.max(300_000_000))
+    };
+    let open_ps: u64 = rows.iter().map(open).sum();
+    let mean = counts.open_mean.unwrap().0 as f64 / 1e6;
+    assert!((mean - open_ps as f64 / 300e6).abs() < 1e-6, "{mean}");
+    // Each kind is of the same time.
+    let kinds: u64 = counts.kinds.values().filter_map(|kind| kind.per_second).sum();
+    assert!(counts.kinds.len() == 2 && counts.per_second.abs_diff(kinds) <= 1, "{kinds}");
 }
 
 #[test]

@@ -111,7 +111,7 @@ pub(crate) fn storage(folder: &Path, depth: u64) -> Results {
         operations.write(&operation).unwrap();
     }
     operations.finish().unwrap();
-    let counts = statistics.counts("disk", Some(3_000), &DeliveryLog::default(), (None, END_PS));
+    let counts = statistics.counts("disk", Some(3_000), &DeliveryLog::default(), END_PS);
     let summary = Summary {
         scenario: format!("depth-{depth}"),
         seed: 1,
