@@ -54,10 +54,6 @@ packages() {
         echo "note: no MPI or no libclang; rocelab-mpi is neither built nor tested" >&2
         options+=(--exclude rocelab-mpi)
     fi
-    if ! command -v c++ > /dev/null; then
-        echo "note: no C++ compiler, which libFuzzer is built by; the fuzz targets are not checked" >&2
-        options+=(--exclude rocelab-fuzz)
-    fi
     if ! can_use_python; then
         echo "note: no Python of 3.10 or newer with venv; the package for it is neither built nor tested" >&2
         options+=(--exclude rocelab-python)
@@ -89,7 +85,8 @@ documentation() {
 # several programs run at once; without it, one program after the other, which takes some minutes longer.
 tests() {
     if cargo nextest --version > /dev/null 2>&1; then
-        cargo nextest run --cargo-profile test $(packages)
+        # Some tests wait for programs that they started: more run at once than there are cores.
+        cargo nextest run --cargo-profile test --test-threads $(($(nproc) + 2)) $(packages)
         cargo test --doc $(packages)
     else
         cargo test $(packages)

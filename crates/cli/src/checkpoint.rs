@@ -323,7 +323,9 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
     let name = &from.settings.scenario;
     let (read, before) = plan_of(&results, name, &[])?;
-    let (scenario, plan) = plan_of(&results, name, &arguments.set)?;
+    let (scenario, mut plan) = plan_of(&results, name, &arguments.set)?;
+    // The intervals of samples that nobody asked for follow from `stop`; those that began go on.
+    plan.sampling.clone_from(&before.sampling);
     let inputs = Inputs::of_scenario(&read).and(Inputs::of_scenario(&scenario));
     let removed = ResultsDir::removed_for(&arguments.out, overwrite)?;
     let inputs = inputs.and(Inputs::of_results(&results));

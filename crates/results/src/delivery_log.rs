@@ -22,6 +22,19 @@ pub struct DeliveryLog {
     origin_ps: u64,
     /// Bytes by octave and bin; an octave without entries has no bins.
     octaves: Vec<Vec<u64>>,
+    /// A period of which the bytes are counted exactly.
+    window: Window,
+}
+
+/// A period, and what was accepted in it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize,
+)]
+struct Window {
+    from_ps: u64,
+    /// Zero where nobody asks.
+    length_ps: u64,
+    bytes: u64,
 }
 
 /// The octave and bin of a time.
@@ -52,7 +65,28 @@ const fn start_and_width_log2(octave: u32, bin: u64) -> (u64, u32) {
 impl DeliveryLog {
     /// An empty log whose bins begin at `origin_ps`, in picoseconds.
     pub const fn with_origin(origin_ps: u64) -> Self {
-        Self { origin_ps, octaves: Vec::new() }
+        let window = Window { from_ps: 0, length_ps: 0, bytes: 0 };
+        Self { origin_ps, octaves: Vec::new(), window }
+    }
+
+    /// The same log, which also counts exactly what is accepted from one time until before another
+    /// (ps). It must be empty.
+    #[must_use]
+    pub const fn with_window(mut self, from_ps: u64, to_ps: u64) -> Self {
+        self.window = Window { from_ps, length_ps: to_ps.saturating_sub(from_ps), bytes: 0 };
+        self
+    }
+
+    /// An empty log of the same window whose bins begin at another time.
+    #[must_use]
+    pub fn emptied(&self, origin_ps: u64) -> Self {
+        let window = Window { bytes: 0, ..self.window };
+        Self { origin_ps, octaves: Vec::new(), window }
+    }
+
+    /// Bytes that were accepted in the [window](Self::with_window): exact, however wide the bins are.
+    pub const fn bytes_in_window(&self) -> u64 {
+        self.window.bytes
     }
 
     /// Start of the first bin, in picoseconds.
@@ -66,6 +100,7 @@ impl DeliveryLog {
         let total: u128 = self.octaves.iter().flatten().map(|bytes| u128::from(*bytes)).sum();
         // A larger total would bring the sums near to an overflow.
         self.octaves.len() <= OCTAVES
+            && u128::from(self.window.bytes) <= total
             && self.octaves.iter().all(fits)
             && total <= u128::from(u64::MAX >> 1)
     }
@@ -74,6 +109,14 @@ impl DeliveryLog {
     /// the first bin.
     #[inline]
     pub fn add(&mut self, time_ps: u64, bytes: u64) {
+        if time_ps.wrapping_sub(self.window.from_ps) < self.window.length_ps {
+            self.window.bytes += bytes;
+        }
+        self.add_to_bin(time_ps, bytes);
+    }
+
+    #[inline]
+    fn add_to_bin(&mut self, time_ps: u64, bytes: u64) {
         let place = Place::of(time_ps.saturating_sub(self.origin_ps));
         let bins = self.octaves.get_mut(place.octave);
         if let Some(bin) = bins.and_then(|bins| bins.get_mut(place.bin)) {
@@ -101,6 +144,7 @@ impl DeliveryLog {
     /// Adds another log of the same origin.
     pub fn merge(&mut self, other: &Self) {
         debug_assert_eq!(self.origin_ps, other.origin_ps, "logs of the same flows");
+        self.window.bytes += other.window.bytes;
         for (octave, bins) in other.octaves.iter().enumerate().filter(|(_, bins)| !bins.is_empty())
         {
             let sums = self.bins_mut(octave).iter_mut();
@@ -114,9 +158,10 @@ impl DeliveryLog {
         if self.origin_ps == other.origin_ps {
             return self.merge(other);
         }
+        self.window.bytes += other.window.bytes;
         for (start, width_log2, bytes) in other.filled() {
             let middle = start + (1 << width_log2) / 2;
-            self.add(other.origin_ps.saturating_add(middle), bytes);
+            self.add_to_bin(other.origin_ps.saturating_add(middle), bytes);
         }
     }
 
@@ -239,6 +284,26 @@ mod tests {
             let (time, expected) = (all.time_of(bytes).unwrap(), own.time_of(bytes).unwrap());
             prop_assert!(time.abs_diff(expected) <= 2 * (expected - origin) / 2_048 + 2);
         }
+    }
+
+    /// A second into a run, bins are 268 us wide, and the last one is filled in part.
+    #[test]
+    fn a_window_is_exact_however_wide_the_bins_are() {
+        const MS: u64 = 1_000_000_000;
+        let (from, to) = (999 * MS + MS / 2, 999 * MS + MS / 2 + 10_000_000);
+        let filled = |packets: std::ops::RangeInclusive<u64>| {
+            let mut log = DeliveryLog::with_origin(7).with_window(from, to);
+            packets.for_each(|packet| log.add(packet * 1_000_000, 100));
+            log
+        };
+        let (mut whole, late) = (filled(1..=700_000), filled(700_001..=1_000_000));
+        assert_eq!((whole.bytes_in_window(), late.bytes_in_window()), (0, 1_000));
+        whole.merge(&late);
+        assert_eq!(whole.bytes_in_window(), 1_000);
+        let mut all = whole.emptied(0);
+        all.merge_later(&whole);
+        assert_eq!((all.bytes_in_window(), all.total()), (1_000, 100_000_000));
+        assert!(all.is_sound());
     }
 
     #[test]

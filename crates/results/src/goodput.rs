@@ -129,10 +129,10 @@ impl Goodput {
         (duration_ps > 0).then_some(Self { rule, bytes, duration_ps, tail: Some(tail) })
     }
 
-    /// The goodput of a measuring window, of whatever started when; `None` if nothing was accepted, or the window has no
-    /// length (ps).
+    /// The goodput of the log's [window](DeliveryLog::with_window), from a time to another, which is at most the end
+    /// of the run (ps); of whatever started when. `None` if nothing was accepted, or the window has no length.
     pub fn of_window(accepted: &DeliveryLog, from_ps: u64, to_ps: u64) -> Option<Self> {
-        let bytes = accepted.bytes_before(to_ps).saturating_sub(accepted.bytes_before(from_ps));
+        let bytes = accepted.bytes_in_window();
         let duration_ps = to_ps.saturating_sub(from_ps);
         let rule = GoodputRule::MeasuredWindow;
         (bytes > 0 && duration_ps > 0).then_some(Self { rule, bytes, duration_ps, tail: None })

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::names::PROGRESS_JSON;
 use crate::{Checkpoints, leftovers};
 
+/// The next content, until it is whole.
+const NEW: &str = ".progress.json.new";
+
 /// How far a run is: the content of `progress.json`, which exists only while the run lasts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunProgress {
@@ -31,9 +34,9 @@ pub struct RunProgress {
 impl RunProgress {
     /// Writes it into the folder of a run, whole or not at all.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
-        let (path, new) = (folder.join(PROGRESS_JSON), folder.join(".progress.json.new"));
+        let new = folder.join(NEW);
         fs::write(&new, serde_json::to_string(self)?)?;
-        fs::rename(new, path)
+        fs::rename(new, folder.join(PROGRESS_JSON))
     }
 
     fn read(folder: &Path) -> Option<Self> {
@@ -46,6 +49,7 @@ impl RunProgress {
 
     /// Removes it from results that are complete.
     pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+        leftovers::gone(fs::remove_file(folder.join(NEW)))?;
         leftovers::gone(fs::remove_file(folder.join(PROGRESS_JSON)))
     }
 }

@@ -13,7 +13,7 @@ pub struct MeasuredWindow {
     pub to_ps: u64,
     /// Flows that start before or after it, which are counted nowhere else.
     pub flows_outside: FlowCounts,
-    /// Operations that started before or after it, which are counted nowhere else.
+    /// Operations that started before or after it; only rates and the mean of open operations look at them.
     pub operations_outside: u64,
     /// Of these, operations that failed.
     pub failed_operations_outside: u64,

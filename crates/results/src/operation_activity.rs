@@ -30,8 +30,7 @@ const ALWAYS: Period = (0, u64::MAX);
 impl OperationActivity {
     /// Counts an operation that completed. Without a period, all of it counts.
     pub(crate) fn complete(&mut self, period: Option<Period>, start_ps: u64, end_ps: u64) {
-        // One that ends with the run, which ends the period, is in it.
-        let is_in = period.is_none_or(|(from, to)| from < end_ps && end_ps <= to);
+        let is_in = period.is_none_or(|(from, to)| from <= end_ps && end_ps < to);
         self.completed += u64::from(is_in);
         self.end(period, start_ps, end_ps);
     }
@@ -111,11 +110,11 @@ mod tests {
     #[test]
     fn a_window_counts_ends_and_time_in_it() {
         let operations = [
-            (0, Some(500)),
-            (0, Some(1_000)),
-            (200, Some(1_001)),
+            (0, Some(999)),
+            (200, Some(1_000)),
             (0, Some(3_500)),
             (1_500, Some(2_000)),
+            (2_900, Some(2_999)),
             (2_900, Some(3_000)),
             (2_999, Some(3_001)),
             (3_100, Some(3_200)),

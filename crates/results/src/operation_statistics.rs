@@ -52,7 +52,7 @@ pub struct KindCounts {
     /// Operations that completed.
     pub completed: u64,
     /// Completed operations per second, rounded down, over the same time as
-    /// [`OperationCounts::per_second`], so that kinds add up; `None` if nothing completed, and in
+    /// [`OperationCounts::per_second`], so that kinds add up; `None` if no time passed, and in
     /// results of older builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_second: Option<u64>,
@@ -312,7 +312,9 @@ mod tests {
     #[test]
     fn rates_of_a_window_are_of_the_whole_window() {
         let mut statistics = OperationStatistics::of_window(10_000, 20_000);
-        for (start, latency, measured) in [(8_000, 4_000, 0), (12_000, 4_000, 1), (19_000, 4_000, 1)] {
+        for (start, latency, measured) in
+            [(8_000, 4_000, 0), (12_000, 4_000, 1), (19_000, 4_000, 1)]
+        {
             statistics.add(&OperationRecord { measured, ..operation("read", start, latency) });
         }
         let counts = statistics.counts("storage", None, &DeliveryLog::default(), 30_000);

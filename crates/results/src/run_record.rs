@@ -19,6 +19,10 @@ record! {
         flows_failed: u64;
         /// Flows that were open, or had not started, when the run ended.
         flows_unfinished: u64;
+        /// Flows outside of the measuring window, which no other column has; 0 without a window.
+        flows_outside: u64;
+        /// Flows and operations outside of the measuring window that failed.
+        failed_outside: u64;
         /// Goodput of all flows; empty if nothing was delivered.
         goodput_bps: Option<u64> => "bit/s";
         /// Mean of the completion times; empty if no flow completed.
@@ -117,6 +121,10 @@ impl RunRecord<'_> {
             flows_completed: summary.flows.completed,
             flows_failed: summary.flows.failed,
             flows_unfinished: summary.flows.unfinished,
+            flows_outside: summary.measured.map_or(0, |window| window.flows_outside.total),
+            failed_outside: summary.measured.map_or(0, |window| {
+                window.flows_outside.failed.saturating_add(window.failed_operations_outside)
+            }),
             goodput_bps: summary.goodput_bps,
             fct_mean_ps: fct(Statistic::Mean),
             fct_p50_ps: fct(Statistic::P50),

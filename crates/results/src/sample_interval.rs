@@ -32,6 +32,14 @@ impl SampleInterval {
         begin + (before - begin) / interval * interval
     }
 
+    /// How many samples there are until a time (ps), roughly: of the last interval all that fit.
+    pub fn samples_until(&self, time_ps: u64) -> u64 {
+        let (begin, interval) = self.phase(time_ps);
+        let before = self.double_after.unwrap_or(0);
+        let doubled = (interval / self.first_ps.max(1)).max(1).ilog2();
+        before.saturating_mul(doubled.into()).saturating_add((time_ps - begin) / interval)
+    }
+
     /// When the interval was last doubled before a time, and what it is then (ps).
     fn phase(&self, time_ps: u64) -> (u64, u64) {
         let first = self.first_ps.max(1);
@@ -73,6 +81,9 @@ mod tests {
         for pair in times.windows(2) {
             assert_eq!(interval.start_of(pair[1]), pair[0]);
             assert_eq!(interval.start_of(pair[1] - 1), pair[0], "the run may end before");
+        }
+        for (number, time) in (0..).zip(times) {
+            assert_eq!(interval.samples_until(time), number);
         }
     }
 

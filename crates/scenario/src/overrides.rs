@@ -112,6 +112,10 @@ fn child<'t, 'i>(
     let value = table
         .entry(spanned_key(name, item))
         .or_insert_with(|| Spanned::new(span, DeValue::Table(DeTable::new())));
+    // Some keys have a word or a table, such as `sample = "default"`: who sets something below wants the table.
+    if index.is_none() && matches!(value.get_ref(), DeValue::String(_)) {
+        *value.get_mut() = DeValue::Table(DeTable::new());
+    }
     let refused = |message: String, help: String| Fault::at(item.key(), message).help(help);
     let no_table = || refused(format!("`{name}` is no table"), HELP.into());
     match value.get_mut() {

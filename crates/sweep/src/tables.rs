@@ -75,7 +75,9 @@ fn combine_operations(
             let found = writer.add_file(run, &path)?;
             // Operations that never started have no row.
             let ended = |app: &OperationCounts| app.completed + app.failed;
-            let expected: u64 = results.summary().operations.iter().map(ended).sum();
+            let summary = results.summary();
+            let outside = summary.measured.map_or(0, |window| window.operations_outside);
+            let expected = summary.operations.iter().map(ended).sum::<u64>() + outside;
             if found < expected {
                 let reason = format!("has {found} operations, and {expected} of the run ended");
                 return Err(cut_off(path, &reason));

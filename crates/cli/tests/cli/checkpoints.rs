@@ -212,6 +212,81 @@ fn a_branch_that_stops_later_has_streams_until_then() {
     assert_eq!((sent("short"), sent("branch"), sent("long")), (Some(3), Some(8), Some(8)));
 }
 
+/// A network in which a hash chooses paths, and a link that fails later.
+const TWO_PATHS: &str = "sample = \"off\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 4\n\
+    host_link = { rate = \"100Gbps\", cable = \"3m\" }\nfabric_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+    [[failure]]\nkind = \"link-down\"\nport = \"leaf-0:4\"\nat = \"900us\"\nlasts = \"10us\"\n[workload.flows]\nlist = [\
+    { from = \"host-0\", to = \"host-4\", bytes = \"100KB\" },\
+    { from = \"host-1\", to = \"host-5\", bytes = \"10MB\" },\
+    { from = \"host-2\", to = \"host-6\", bytes = \"100KB\", start = \"600us\" }]\n";
+
+/// A run with failures does not count which flows share links, because paths may change: its branch cannot count them
+/// either, though nothing fails there any more.
+#[test]
+fn a_branch_without_the_failures_does_not_count_from_the_middle() {
+    let sandbox = Sandbox::new();
+    sandbox.write("two.toml", TWO_PATHS);
+    let kept = ["--checkpoint-every", "100us", "--keep-checkpoints", "--quiet"];
+    sandbox.succeeds(&[&["run", "two.toml", "--out", "whole"][..], &kept].concat());
+    let branch = ["branch", "whole", "--at", "500us", "--out", "branch", "--set", "failure=[]"];
+    sandbox.succeeds(&[&branch[..], &["--quiet"]].concat());
+    let text = std::fs::read_to_string(sandbox.path("branch").join("flows.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let place = |name: &str| names.iter().position(|one| *one == name).unwrap();
+    let (path, collisions) = (place("path"), place("collisions"));
+    let rows: Vec<_> =
+        lines.map(|row| (row[path].to_owned(), row[collisions].to_owned())).collect();
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|(_, collisions)| collisions.is_empty()), "{rows:?}");
+    assert!(rows[1..].iter().all(|(path, _)| path.contains("leaf-0>spine-")), "{rows:?}");
+}
+
+/// The intervals of samples by default follow from `stop`: those of the run go on in a branch that stops later.
+#[test]
+fn a_branch_samples_as_its_run_did() {
+    let sandbox = Sandbox::new();
+    let flows = TWO_PATHS.replace("sample = \"off\"", "stop = \"300us\"");
+    sandbox.write("two.toml", flows);
+    let kept = ["--checkpoint-every", "100us", "--keep-checkpoints", "--quiet"];
+    sandbox.succeeds(&[&["run", "two.toml", "--out", "whole"][..], &kept].concat());
+    let branch = ["branch", "whole", "--at", "200us", "--out", "branch", "--set", "stop=2ms"];
+    sandbox.succeeds(&[&branch[..], &["--quiet"]].concat());
+    let intervals =
+        |of: &str| sandbox.json(&format!("{of}/summary.json"))["sample_intervals"].clone();
+    assert!(intervals("whole")["utilisation"]["first_ps"].as_u64().is_some());
+    assert_eq!(intervals("whole"), intervals("branch"));
+}
+
+/// What a measuring window has counted goes on after a checkpoint, and in several parts.
+#[test]
+fn a_measuring_window_goes_on_after_a_checkpoint() {
+    let sandbox = Sandbox::new();
+    let app = "[workload.storage]\nclients = [\"host-0\", \"host-3\"]\nservers = [\"host-7\"]\nread_fraction = 0.5\n\
+               block = \"16KB\"\nqueue_depth = 2\nuntil = \"800us\"\n[switch]\nbuffer = \"300KB\"\n\
+               [measure]\nfrom = \"150us\"\nto = \"620us\"\n";
+    let scenario = TWO_PATHS.replace("900us", "310us") + app;
+    sandbox.write("measured.toml", scenario);
+    sandbox.succeeds(&["run", "measured.toml", "--out", "whole", "--quiet"]);
+    let parts = ["run", "measured.toml", "--out", "parts", "--quiet", "--partitions", "3"];
+    sandbox.succeeds(&parts);
+    assert_same(&sandbox, "whole", "parts");
+    let kept = ["--checkpoint-every", "100us", "--keep-checkpoints", "--quiet"];
+    sandbox.succeeds(&[&["run", "measured.toml", "--out", "kept"][..], &kept].concat());
+    for (number, at) in ["100us", "200us", "400us", "700us"].iter().enumerate() {
+        let out = format!("branch-{number}");
+        let same = "switch.buffer=300KB";
+        let branch = ["branch", "kept", "--at", at, "--out", &out, "--set", same, "--quiet"];
+        sandbox.succeeds(&branch);
+        assert_branch(&sandbox, "kept", &out);
+    }
+    let summary = sandbox.json("whole/summary.json");
+    assert_eq!(summary, sandbox.json("kept/summary.json"));
+    let disk = &summary["operations"][0];
+    assert_eq!(disk["goodput"]["duration_ps"], 470_000_000);
+    assert!(disk["per_second"].as_u64().unwrap() > 10_000, "{disk}");
+}
+
 #[test]
 fn wrong_input_is_told_and_loses_nothing() {
     let sandbox = Sandbox::new();

@@ -205,7 +205,8 @@ fn say_operations(summary: &Summary, say: &mut impl FnMut(Level, Rule, String)) 
     }
     if window.unfinished_operations_outside > 0 {
         let open = counted(window.unfinished_operations_outside, "operation");
-        let text = format!("{open} outside of the measuring window had not completed when the run ended.");
+        let text =
+            format!("{open} outside of the measuring window had not completed when the run ended.");
         say(Level::Note, Rule::Completion, text);
     }
 }

@@ -25,12 +25,20 @@ pub(super) struct Deliveries {
 impl Deliveries {
     /// Nothing yet. The bins of each log begin with the first of what it is of.
     pub(super) fn new(plan: &Plan) -> Self {
+        let window = plan.measure.map(|window| window.bounds_ps());
+        let log_from = |origin: SimTime| {
+            let log = DeliveryLog::with_origin(origin.ps());
+            match window {
+                Some((from, to)) => log.with_window(from, to),
+                None => log,
+            }
+        };
         let log_of = |transport| {
             let own = plan.flows.iter().filter(|flow| flow.transport == transport);
             let first = own.map(|flow| flow.start).min().unwrap_or_default();
-            DeliveryLog::with_origin(first.ps())
+            log_from(first)
         };
-        let log_of_app = |app: &AppPlan| DeliveryLog::with_origin(app.start.ps());
+        let log_of_app = |app: &AppPlan| log_from(app.start);
         Self {
             is_plain: plan.apps.is_empty() && plan.sampling.rates.is_none(),
             flows: log_of(Transport::Rdma),
@@ -132,7 +140,7 @@ impl Accepted {
         let logs = [&self.flows, &self.segments];
         let filled = logs.into_iter().filter(|log| log.total() > 0);
         let first = filled.clone().map(DeliveryLog::origin_ps).min().unwrap_or_default();
-        let mut all = DeliveryLog::with_origin(first);
+        let mut all = self.flows.emptied(first);
         filled.for_each(|log| all.merge_later(log));
         all
     }

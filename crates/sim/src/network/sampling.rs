@@ -4,6 +4,7 @@
 pub(in crate::network) mod flow_watch;
 mod link_window;
 mod samplers;
+mod saved;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -106,6 +107,7 @@ impl<P: Profile> Measuring<'_, P> {
         if let Some(window) = plan.measure.filter(|window| !window.is_the_whole_run()) {
             self.add_link_windows(window);
         }
+        self.sampling.complete();
         for number in 0..self.sampling.samplers.len() {
             let Sampler { node, timing, ref what, .. } = self.sampling.samplers[number];
             let time = timing.first(what.is_of_a_moment());

@@ -47,22 +47,27 @@ impl Collisions {
     }
 
     /// A flow of these hops is over, or the run is: the most other flows that were open while it was, over the links that
-    /// a hash chose for it.
+    /// a hash chose for it. `None` in a branch of a run that did not count, because paths might have changed in it.
     pub(super) fn end(
         &mut self,
         plan: &Plan,
         (paths, hops): (&KnownPaths<'_>, &[PathHop]),
         (start, end): (SimTime, SimTime),
-    ) -> u64 {
+    ) -> Option<u64> {
+        if self.ends.len() != self.flows.len() {
+            return None;
+        }
         let mut most = 0;
         for hop in hops.iter().filter(|hop| hop.is_chosen) {
             let link = self.number(paths.place(hop));
             let began = |flow: &u32| plan.flows[*flow as usize].start < end;
             let begun = self.flows[link].partition_point(began);
             let over = self.ends[link].partition_point(|over| *over <= start.ps());
-            most = most.max(begun.saturating_sub(over + 1));
+            // One that starts as the run ends is not among those that had begun.
+            let own = usize::from(start < end);
+            most = most.max(begun.saturating_sub(over + own));
             self.ends[link].push(end.ps());
         }
-        most as u64
+        Some(most as u64)
     }
 }

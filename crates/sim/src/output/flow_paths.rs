@@ -22,7 +22,7 @@ pub(super) struct PathColumns {
     /// The names of its nodes.
     pub(super) path: String,
     /// See [`Collisions::end`].
-    pub(super) collisions: u64,
+    pub(super) collisions: Option<u64>,
 }
 
 impl<'a> FlowPaths<'a> {

@@ -144,7 +144,7 @@ impl<'a> Output<'a> {
         let (source_qpn, destination_qpn) = numbers(plan);
         let workload = self.plan.workloads.of(flow);
         let (path, collisions) = match self.paths.end(plan, end) {
-            Some(known) => (Some(known.path.into()), Some(known.collisions)),
+            Some(known) => (Some(known.path.into()), known.collisions),
             None => (None, None),
         };
         let record = FlowRecord {

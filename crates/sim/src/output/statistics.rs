@@ -39,8 +39,8 @@ struct OperationsOutside {
 impl RunStatistics {
     pub(super) fn new(plan: &Plan) -> Self {
         let of_app = plan.measure.map_or_else(OperationStatistics::default, |window| {
-            let to = window.to.map_or(u64::MAX, SimTime::ps);
-            OperationStatistics::of_window(window.from.ps(), to)
+            let (from, to) = window.bounds_ps();
+            OperationStatistics::of_window(from, to)
         });
         Self {
             operations: vec![of_app; plan.apps.len()],

@@ -22,6 +22,11 @@ impl MeasurePlan {
         self.from == SimTime::ZERO && self.to.is_none()
     }
 
+    /// Begin and end (ps); without an end of its own it ends later than everything.
+    pub fn bounds_ps(&self) -> (u64, u64) {
+        (self.from.ps(), self.to.map_or(u64::MAX, SimTime::ps))
+    }
+
     /// Begin and end in a run that ended at a time; both are the same if the run was over before.
     pub fn within(&self, end: SimTime) -> (SimTime, SimTime) {
         let to = self.to.map_or(end, |to| to.min(end));

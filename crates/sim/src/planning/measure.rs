@@ -1,5 +1,7 @@
 //! The part of a run that its results are about.
 
+use rocelab_units::SimTime;
+
 use super::Scenario;
 use crate::plan::{MeasurePlan, Plan};
 use crate::scenario::{Fault, ensure};
@@ -7,6 +9,12 @@ use crate::scenario::{Fault, ensure};
 /// The measuring window, which must begin before it ends, and before the run ends.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<MeasurePlan>, Fault> {
     let Some(config) = scenario.measure else { return Ok(None) };
+    for (key, time) in [("measure.from", Some(config.from)), ("measure.to", config.to)] {
+        ensure(time.is_none_or(|time| time <= SimTime::LATEST), || {
+            Fault::at(key, "simulated time does not reach it")
+                .help(format!("give at most {}", SimTime::LATEST))
+        })?;
+    }
     ensure(config.to.is_none_or(|to| to > config.from), || {
         Fault::at("measure.to", format!("the window begins at {}", config.from))
             .help("let it end later, or leave it out to measure until the end")

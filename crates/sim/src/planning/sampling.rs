@@ -137,11 +137,12 @@ fn interval(
         Fault::at(format!("{key}.interval"), problem)
             .help(format!("give at least {SHORTEST_INTERVAL}, such as \"10us\""))
     })?;
-    let samples = at_least.ps() / interval.ps();
-    ensure(samples <= MOST_SAMPLES || double_after.is_some(), || {
+    let planned = SampleInterval { first_ps: interval.ps(), double_after };
+    let samples = planned.samples_until(at_least.ps());
+    ensure(samples <= MOST_SAMPLES, || {
         let problem = format!("{samples} samples would be taken until the last flow starts");
         Fault::at(format!("{key}.interval"), problem)
             .help(format!("give a longer time: at most {MOST_SAMPLES} fit, or stop earlier"))
     })?;
-    Ok(SampleInterval { first_ps: interval.ps(), double_after })
+    Ok(planned)
 }

@@ -123,7 +123,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         memories
     }
 
-    /// How the link of a port was used from the start of the run to `now`.
+    /// How the link of a port was used in a span of a run that is over at `now`.
     pub(crate) fn link_use(
         self,
         port: &PortView<'_, P>,

@@ -132,7 +132,7 @@ fn operations_count_if_they_start_in_it() {
     assert_eq!(counts.latency_ps.as_ref().map(|of| of.max), longest);
     // Rates and means are of the window, whenever operations started.
     let ends_in = |row: &&OperationRecord<'_>| {
-        row.end_ps.is_some_and(|end| 300_000_000 < end && end <= 600_000_000)
+        row.end_ps.is_some_and(|end| (300_000_000..600_000_000).contains(&end))
     };
     let ended = rows.iter().filter(ends_in).count() as u64;
     assert_eq!(counts.per_second, ended * 10_000 / 3);

@@ -12,13 +12,15 @@ use crate::profile::Profile;
 pub(in crate::network) struct MeasuredLink {
     /// The port, by its place among all ports.
     pub(in crate::network) port: u32,
+    /// When the window begins.
+    from: SimTime,
     /// As the window began.
     pub(in crate::network) begin: Option<CountersThen>,
     /// As it ended.
     pub(in crate::network) end: Option<CountersThen>,
 }
 
-rocelab_state::state!(MeasuredLink { values: begin, end; kept: port });
+rocelab_state::state!(MeasuredLink { values: begin, end; kept: port, from });
 
 /// What had been counted at a port at some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -53,7 +55,8 @@ impl CountersThen {
             frames: self.frames - begin.frames,
             bytes: self.bytes - begin.bytes,
             ecn_marks: self.ecn_marks - begin.ecn_marks,
-            paused_ps: self.paused_ps - begin.paused_ps,
+            // What looks at the begin counts the picosecond in which a resume may come.
+            paused_ps: self.paused_ps.saturating_sub(begin.paused_ps),
             max_queue_bytes: self.max_queue_bytes,
         }
     }
@@ -63,7 +66,7 @@ impl MeasuredLink {
     /// Nothing has been counted before a window that begins with the run.
     pub(super) fn new(port: u32, window: MeasurePlan) -> Self {
         let begin = (window.from == SimTime::ZERO).then(CountersThen::default);
-        Self { port, begin, end: None }
+        Self { port, from: window.from, begin, end: None }
     }
 
     /// The window begins with the next picosecond, or ends. As it begins, the longest queue is the present one.
@@ -79,13 +82,16 @@ impl MeasuredLink {
         }
     }
 
-    /// What was counted in the window of a run that is over at `now`; nothing if it never began.
+    /// What was counted in the window of a run that is over at `now`; nothing if it never began. Who looks may look
+    /// after the end of the run.
     pub(in crate::network) fn counted<P: Profile>(
         &self,
         ports: &[NetworkPort<P>],
         now: SimTime,
     ) -> CountersThen {
-        let Some(begin) = self.begin else { return CountersThen::default() };
+        let Some(begin) = self.begin.filter(|_| self.from < now) else {
+            return CountersThen::default();
+        };
         let end = self.end.unwrap_or_else(|| CountersThen::of(&ports[self.port as usize], now));
         end.since(begin)
     }

@@ -15,6 +15,8 @@ pub(in crate::network) struct Sampling {
     pub(in crate::network) samplers: Vec<Sampler>,
     /// The place of the first sampler of links in the measuring window, behind which there are no others.
     pub(in crate::network) first_of_links: usize,
+    /// The places of all samplers, in order of their nodes.
+    by_node: Vec<u32>,
     /// The sampled flows that begin here, in ascending order.
     pub(in crate::network) flows: Vec<SampledFlow>,
     /// The sampled flows whose payload comes here, in ascending order.
@@ -188,6 +190,20 @@ impl Sampling {
     /// The events of samplers that are scheduled.
     pub(in crate::network) fn events(&self) -> usize {
         self.samplers.iter().filter(|sampler| sampler.is_scheduled()).count()
+    }
+
+    /// All samplers are there: from now on those of a node are found.
+    pub(in crate::network) fn complete(&mut self) {
+        self.by_node = (0..u32::try_from(self.samplers.len()).unwrap_or(u32::MAX)).collect();
+        self.by_node.sort_by_key(|&place| self.samplers[place as usize].node);
+    }
+
+    /// The places of a node's samplers, in ascending order.
+    pub(in crate::network) fn of_node(&self, node: NodeId) -> &[u32] {
+        let node_of = |place: &u32| self.samplers[*place as usize].node;
+        let begin = self.by_node.partition_point(|place| node_of(place) < node);
+        let end = self.by_node.partition_point(|place| node_of(place) <= node);
+        &self.by_node[begin..end]
     }
 
     /// A port's counters in the measuring window, by its place among all ports; `None` without a window.

@@ -54,10 +54,10 @@ impl Checkpoint<'_> {
             }
             Event::Handled { host: busy } => SavedEvent::Handled(host(busy)),
             Event::Sample { sampler } => {
-                let samplers = &self.0.features.sampling.samplers;
-                let node = samplers[sampler as usize].node;
-                let before = samplers[..sampler as usize].iter().filter(|one| one.node == node);
-                SavedEvent::Sample(node, u32::try_from(before.count()).unwrap_or(u32::MAX))
+                let sampling = &self.0.features.sampling;
+                let node = sampling.samplers[sampler as usize].node;
+                let before = sampling.of_node(node).partition_point(|&one| one < sampler);
+                SavedEvent::Sample(node, u32::try_from(before).unwrap_or(u32::MAX))
             }
             Event::Watchdog => return is_first.then_some(SavedEvent::Watchdog),
             // It is saved with its packet.
@@ -102,9 +102,8 @@ impl Checkpoint<'_> {
         if !self.0.layout.part.has(self.known(node)?) {
             return Ok(None);
         }
-        let of_node =
-            (0u32..).zip(&self.0.features.sampling.samplers).filter(|(_, one)| one.node == node);
-        let sampler = of_node.map(|(sampler, _)| sampler).nth(place as usize);
+        let of_node = self.0.features.sampling.of_node(node);
+        let sampler = of_node.get(place as usize).copied();
         let sampler = sampler.ok_or_else(|| unfit("what is sampled"))?;
         Ok(Some(Event::Sample { sampler }))
     }

@@ -5,7 +5,6 @@ use rocelab_state::{Result, State, load_value, save_value, unfit};
 
 use super::super::idle_backlog::HostBacklogs;
 use super::super::link_rates::PortRates;
-use super::super::sampling::Measured;
 use super::super::watchdog::Storm;
 use super::Checkpoint;
 use crate::network::failure::Storms;
@@ -28,7 +27,7 @@ impl Checkpoint<'_> {
         for port in self.ports_at(node) {
             self.save_port(port, to)?;
         }
-        self.save_samplers(node, to)
+        self.0.features.sampling.save_node(node, to)
     }
 
     pub(super) fn load_node(&mut self, node: NodeId, from: &mut &[u8]) -> Result {
@@ -42,7 +41,7 @@ impl Checkpoint<'_> {
         for port in self.ports_at(node) {
             self.load_port(port, from)?;
         }
-        self.load_samplers(node, from)
+        self.0.features.sampling.load_node(node, from)
     }
 
     /// The ports of a node that is here.
@@ -208,53 +207,5 @@ impl Checkpoint<'_> {
     /// The watchdogs' storms in the order in which this part would have found them.
     pub(super) fn sort_watchdogs(&mut self) {
         self.0.failures.watchdogs.storms.sort_by_key(Storm::found);
-    }
-
-    fn save_samplers(&self, node: NodeId, to: &mut Vec<u8>) -> Result {
-        for sampler in
-            self.0.features.sampling.samplers.iter().filter(|sampler| sampler.node == node)
-        {
-            sampler.save(to)?;
-            if let Measured::Rates(places) = &sampler.what {
-                for &place in places {
-                    self.0.features.sampling.flows[place].save(to)?;
-                }
-            }
-            if let Measured::Flows(places) = &sampler.what {
-                for &place in places {
-                    self.0.features.sampling.watched.ends[place].save(to)?;
-                }
-            }
-            if let Measured::Goodput(places) = &sampler.what {
-                for &place in places {
-                    self.0.features.sampling.received[place].save(to)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn load_samplers(&mut self, node: NodeId, from: &mut &[u8]) -> Result {
-        let of_node =
-            self.0.features.sampling.samplers.iter_mut().filter(|sampler| sampler.node == node);
-        for sampler in of_node {
-            sampler.load(from)?;
-            if let Measured::Rates(places) = &sampler.what {
-                for &place in places {
-                    self.0.features.sampling.flows[place].load(from)?;
-                }
-            }
-            if let Measured::Flows(places) = &sampler.what {
-                for &place in places {
-                    self.0.features.sampling.watched.ends[place].load(from)?;
-                }
-            }
-            if let Measured::Goodput(places) = &sampler.what {
-                for &place in places {
-                    self.0.features.sampling.received[place].load(from)?;
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -125,7 +125,7 @@ impl Sums {
         // A branch may start its flows at other times.
         for (log, saved) in course.deliveries.logs_mut().zip(&self.deliveries) {
             if log.origin_ps() != saved.origin_ps() {
-                *log = DeliveryLog::with_origin(saved.origin_ps());
+                *log = log.emptied(saved.origin_ps());
             }
         }
         if let Some(ends) = &mut course.flow_ends {
