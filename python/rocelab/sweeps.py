@@ -17,7 +17,7 @@ class Sweep:
     """A sweep that was carried out.
 
     `folder` has `runs.parquet`, `flows.parquet`, `points.csv`, and with applications `operations.parquet`
-    (docs/sweep.md). `failed` says why points have no results, by their numbers.
+    and `kinds.parquet` (docs/sweep.md). `failed` says why points have no results, by their numbers.
     """
 
     folder: Path
@@ -42,6 +42,14 @@ class Sweep:
         Raises `FileNotFoundError` if no point has applications.
         """
         return _frame(self.folder / "operations.parquet")
+
+    @property
+    def kinds(self) -> Any:
+        """`kinds.parquet` as a data frame of polars: a row for each kind of operation of the applications of each point.
+
+        Raises `FileNotFoundError` if no point has applications.
+        """
+        return _frame(self.folder / "kinds.parquet")
 
     def results(self, point: int) -> Any:
         """The results of a point."""

@@ -284,7 +284,7 @@ fn put_together(
             _ => format!(
                 "{folder}/runs.parquet, {folder}/flows.parquet{}",
                 if has_operations {
-                    format!(", {folder}/operations.parquet")
+                    format!(", {folder}/operations.parquet, {folder}/kinds.parquet")
                 } else {
                     String::new()
                 }

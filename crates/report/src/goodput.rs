@@ -7,14 +7,21 @@ use crate::numbers::{memory, rate, time};
 /// The rate, and the rule in short.
 pub(crate) fn headline(bps: Option<u64>, goodput: Option<&Goodput>) -> String {
     let Some(bps) = bps else { return "none: nothing was delivered".to_owned() };
+    // An older build, which counted completed flows only.
+    if goodput.is_none() && bps == 0 {
+        return "none: no flow completed".to_owned();
+    }
+    format!("{} {}", rate(bps), rule_words(goodput))
+}
+
+/// The rule in short. Results of older builds do not tell it, because there was only one.
+pub(crate) fn rule_words(goodput: Option<&Goodput>) -> &'static str {
     match goodput.map(|goodput| goodput.rule) {
-        Some(GoodputRule::BetweenStarts) => format!("{} between starts", rate(bps)),
-        Some(GoodputRule::Until95Percent) => format!("{} until 95 % arrived", rate(bps)),
-        Some(GoodputRule::WholeRun) => format!("{} over the whole run", rate(bps)),
-        Some(GoodputRule::MeasuredWindow) => format!("{} in the measured window", rate(bps)),
-        // An older build, which counted completed flows only.
-        None if bps == 0 => "none: no flow completed".to_owned(),
-        None => format!("{} from first start to last end", rate(bps)),
+        Some(GoodputRule::BetweenStarts) => "between starts",
+        Some(GoodputRule::Until95Percent) => "until 95 % arrived",
+        Some(GoodputRule::WholeRun) => "over the whole run",
+        Some(GoodputRule::MeasuredWindow) => "in the measured window",
+        None => "from first start to last end",
     }
 }
 

@@ -51,6 +51,40 @@ pub(crate) fn in_unit(value: u64, unit: Unit) -> String {
     format!("{ratio:.2}")
 }
 
+/// A ratio with at least three significant digits, as far as millionths have them: `1.25`, `0.0125`.
+pub(crate) fn ratio(ratio: Millionths) -> String {
+    match ratio.0 {
+        0 => "0".to_owned(),
+        1_000_000.. => format!("{ratio:.2}"),
+        100_000.. => format!("{ratio:.3}"),
+        10_000.. => format!("{ratio:.4}"),
+        1_000.. => format!("{ratio:.5}"),
+        _ => format!("{ratio:.6}"),
+    }
+}
+
+/// Two decimals, and so many more that three digits count: `12.30`, `0.0123`. Zero is `0`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small and positive")]
+pub(crate) fn significant(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    // Below 10^-12 nothing is left of what is measured in picoseconds.
+    let zeros = (-value.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    format!("{value:.*}", 2 + zeros)
+}
+
+/// The unit for a single value among those of a column: that of the column, or a smaller one if only
+/// zeros would be before its digits.
+pub(crate) fn unit_within(unit: &str, column: Unit, value: f64) -> Unit {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let whole = value as u64;
+    if whole == 0 || value >= 0.1 * column.scale as f64 {
+        return column;
+    }
+    scale_of(unit, whole)
+}
+
 /// A time in its largest unit: `1.50 us`.
 pub fn time(ps: u64) -> String {
     with_unit(ps, &TIME)
@@ -135,6 +169,31 @@ mod tests {
         assert_eq!(memory(45_120_000), "45.12 MB");
         assert_eq!(rounded_count(9_400_000), "9.40 million");
         assert_eq!(rounded_count(12), "12");
+    }
+
+    #[test]
+    fn three_digits_count() {
+        for (value, text) in [
+            (0.0, "0"),
+            (12.3, "12.30"),
+            (0.5, "0.500"),
+            (0.012_34, "0.0123"),
+            (1e-9, "0.00000000100"),
+        ] {
+            assert_eq!(significant(value), text);
+        }
+        for (value, text) in [(0, "0"), (1_250_000, "1.25"), (12_340, "0.0123"), (7, "0.000007")] {
+            assert_eq!(ratio(Millionths(value)), text);
+        }
+    }
+
+    #[test]
+    fn a_small_value_in_a_column_has_its_own_unit() {
+        let column = scale_of("ps", 3_000_000_000);
+        assert_eq!(unit_within("ps", column, 300_000_000.0).name, "ms");
+        assert_eq!(unit_within("ps", column, 99_000_000.0).name, "us");
+        assert_eq!(unit_within("ps", column, 0.0).name, "ms");
+        assert_eq!(unit_within("", scale_of("", 9), 0.2).name, "");
     }
 
     #[test]

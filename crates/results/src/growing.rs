@@ -32,6 +32,13 @@ pub struct RunProgress {
 }
 
 impl RunProgress {
+    /// The share that is done, from 0 to less than 1; `None` if nothing tells when the run ends: if it
+    /// has neither flows nor an end of its time, or if it goes on after what was counted.
+    pub fn known_share(&self) -> Option<f64> {
+        let is_counted = self.flows > 0 || self.stop_ps.is_some();
+        (is_counted && (0.0..1.0).contains(&self.share)).then_some(self.share)
+    }
+
     /// Writes it into the folder of a run, whole or not at all.
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let new = folder.join(NEW);

@@ -22,6 +22,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::held_locks;
+
 /// The file that marks a folder of a run, and on which the run holds a lock.
 pub(crate) const LOCK: &str = "lock";
 /// The name of old results in a folder that was moved aside, until new results are in place.
@@ -232,9 +234,18 @@ fn is_local(_: &Path) -> bool {
     false
 }
 
-/// Whether a run still uses a folder; `None` if this host cannot see that.
+/// Whether a run still uses a folder; `None` if this host cannot see that. It only looks: a lock that
+/// is taken to find out whether it is free would be in the way of a run that goes on here.
 pub(crate) fn is_in_use(folder: &Path) -> Option<bool> {
-    is_marked(folder).then(|| take(folder).is_none())
+    if !is_marked(folder) {
+        return None;
+    }
+    held_locks::is_held(&folder.join(LOCK), process_in(&text_in(folder)))
+}
+
+/// The number of the process that made a lock file.
+fn process_in(text: &str) -> Option<u32> {
+    text.strip_prefix(MARK)?.split(' ').next()?.trim().parse().ok()
 }
 
 /// The name of the results that grow in a folder of this name; `None` if it is another folder.

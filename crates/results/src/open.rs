@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 
 use crate::algorithms::AlgorithmChoice;
-use crate::names::{PAUSES_JSON, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
+use crate::names::{PAUSES_JSON, POINT_TXT, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
 use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
-    DropRecord, FlowCountersRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses,
-    PauseRecord, QueueSample, Record, ResultsError, RunInfo, SampleInterval, SeriesFile,
-    SeriesReader, StormRecord, Summary, SwitchRecord,
+    DropRecord, FlowCountersRecord, FlowRecord, KindCounts, LinkRecord, MapNode, OperationCounts,
+    OperationRecord, PauseCauses, PauseRecord, QueueSample, Record, ResultsError, RunInfo,
+    SampleInterval, SeriesFile, SeriesReader, StormRecord, Summary, SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -63,6 +63,38 @@ impl Results {
     /// # Errors As [`flows`](Self::flows).
     pub fn operations(&self) -> Result<RecordReader<OperationRecord<'static>>, ResultsError> {
         self.records()
+    }
+
+    /// The kinds of an application's operations, also where the summary leaves them out because there
+    /// is only one: its name is that of the first operation in the file. Empty if no operation started.
+    ///
+    /// # Errors [`ResultsError::Read`], [`ResultsError::Malformed`].
+    pub fn kinds(
+        &self,
+        app: &OperationCounts,
+    ) -> Result<BTreeMap<String, KindCounts>, ResultsError> {
+        if !app.kinds.is_empty() || !self.path.join(OperationRecord::FILE).exists() {
+            return Ok(app.kinds.clone());
+        }
+        for operation in self.operations()? {
+            let operation = operation?;
+            if operation.app == app.app {
+                return Ok(BTreeMap::from([(
+                    operation.kind.into_owned(),
+                    KindCounts::of_only(app),
+                )]));
+            }
+        }
+        Ok(BTreeMap::new())
+    }
+
+    /// What a sweep set for this run, such as `switch.alpha=1/16 seed=3`; `None` if it is no point of a
+    /// sweep.
+    pub fn point_settings(&self) -> Option<String> {
+        let text = std::fs::read_to_string(self.path.join(POINT_TXT)).ok()?;
+        let point = text.lines().next()?.strip_prefix("# rocelab ")?;
+        let (_, settings) = point.split_once(", point ")?.1.split_once(": ")?;
+        Some(settings.to_owned())
     }
 
     /// The PFC events.

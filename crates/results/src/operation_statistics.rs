@@ -65,6 +65,18 @@ pub struct KindCounts {
     pub open_mean: Option<Millionths>,
 }
 
+impl KindCounts {
+    /// Those of the only kind of an application.
+    pub(crate) fn of_only(app: &OperationCounts) -> Self {
+        Self {
+            completed: app.completed,
+            per_second: (app.completed > 0).then_some(app.per_second),
+            latency_ps: app.latency_ps.clone(),
+            open_mean: app.open_mean,
+        }
+    }
+}
+
 /// Operations of one kind.
 #[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct OfKind {
@@ -318,7 +330,7 @@ mod tests {
             statistics.add(&OperationRecord { measured, ..operation("read", start, latency) });
         }
         let counts = statistics.counts("storage", None, &DeliveryLog::default(), 30_000);
-        assert_eq!((counts.completed, counts.latency_ps.unwrap().count), (2, 2));
+        assert_eq!((counts.completed, counts.latency_ps.unwrap().values), (2, 2));
         // Two end in the 10 ns; 2, 4 and 1 ns of them are in it.
         assert_eq!(counts.per_second, 2 * 1_000_000_000_000 / 10_000);
         assert_eq!(counts.open_mean, Some(Millionths(700_000)));

@@ -6,9 +6,39 @@ const chosen = document.getElementById("chosen");
 function count() {
   if (chosen) chosen.textContent = `${rows.filter((row) => box(row).checked).length} chosen`;
 }
-document.getElementById("filter")?.addEventListener("input", (event) => {
-  const wanted = event.target.value.toLowerCase();
+const filter = document.getElementById("filter");
+function narrow() {
+  const wanted = filter.value.toLowerCase();
   for (const row of rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
+}
+filter?.addEventListener("input", narrow);
+
+// What the reader typed, and where the page was, stay when it is loaded again.
+const KEPT = "list";
+function reload() {
+  sessionStorage.setItem(KEPT, JSON.stringify([filter?.value ?? "", scrollX, scrollY]));
+  history.scrollRestoration = "manual";
+  location.reload();
+}
+function restore() {
+  const kept = sessionStorage.getItem(KEPT);
+  sessionStorage.removeItem(KEPT);
+  if (kept === null) return;
+  const [wanted, left, top] = JSON.parse(kept);
+  if (filter) {
+    filter.value = wanted;
+    narrow();
+  }
+  scrollTo(left, top);
+  history.scrollRestoration = "auto";
+}
+restore();
+
+// An address has no room for the names of thousands of runs.
+const ADDRESS = 4000;
+const choice = document.getElementById("choice");
+choice?.addEventListener("submit", () => {
+  choice.method = new URLSearchParams(new FormData(choice)).toString().length > ADDRESS ? "post" : "get";
 });
 document.getElementById("all")?.addEventListener("click", () => {
   const shown = rows.filter((row) => !row.hidden);
@@ -35,7 +65,7 @@ async function look() {
     title.textContent = "Not complete";
     place.replaceChildren(...(state.growing.length > 0 ? [title, list] : []));
     // Choices would be lost.
-    if (String(state.runs) !== document.body.dataset.runs && rows.every((row) => !box(row).checked)) location.reload();
+    if (String(state.runs) !== document.body.dataset.runs && rows.every((row) => !box(row).checked)) reload();
   } catch {
     document.getElementById("growing").textContent = "rocelab serve does not answer: it has ended.";
   }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use rocelab_report::ScenarioSetting;
-use rocelab_results::{GrowingResults, Results};
+use rocelab_results::{GrowingResults, POINT_TXT, Results};
 
 /// How deep results may lie in the folder. Sweeps in folders of projects are five deep or less.
 const DEPTH: usize = 8;
@@ -83,8 +83,7 @@ fn parts(name: &str) -> Vec<(usize, String)> {
 
 fn walk(folder: &Path, name: &str, depth: usize, content: &mut Content) {
     if is_run(folder) {
-        // Results with links in them could show files from elsewhere.
-        if !has_links(folder) {
+        if is_plain(folder) {
             content.runs.push(Run { name: name.to_owned(), path: folder.to_owned() });
         }
         return;
@@ -112,17 +111,37 @@ fn is_run(folder: &Path) -> bool {
     ["summary.json", "run.json"].iter().all(|file| folder.join(file).is_file())
 }
 
-/// Whether a folder or one in it has a symbolic link.
-fn has_links(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return true };
-    entries.flatten().any(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => has_links(&entry.path()),
-        Ok(kind) => kind.is_symlink(),
-        Err(_) => true,
+/// Whether a folder and those in it have nothing but files and folders. Links could show files from
+/// elsewhere, and whoever reads a FIFO or a device waits for as long as nobody writes.
+fn is_plain(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.flatten().all(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => is_plain(&entry.path()),
+        Ok(kind) => kind.is_file(),
+        Err(_) => false,
     })
 }
 
+impl Content {
+    /// The points of the sweep whose folder has this name, in their order.
+    pub(crate) fn points_of<'c>(&'c self, sweep: &'c str) -> impl Iterator<Item = &'c Run> {
+        self.runs.iter().filter(move |run| run.sweep() == Some(sweep))
+    }
+}
+
 impl Run {
+    /// The name of the folder of the sweep that the run may be a point of; empty if that is the folder
+    /// that is served.
+    pub(crate) fn sweep(&self) -> Option<&str> {
+        let (folder, number) = self.name.rsplit_once('/')?;
+        let is_number = number.bytes().all(|digit| digit.is_ascii_digit());
+        let sweep = match folder {
+            "points" => Some(""),
+            _ => folder.strip_suffix("/points"),
+        };
+        sweep.filter(|_| is_number && self.path.join(POINT_TXT).is_file())
+    }
+
     /// Its results.
     ///
     /// # Errors In words, if they cannot be read.

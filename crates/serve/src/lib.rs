@@ -1,7 +1,7 @@
 //! Shows a folder of results in a browser on the same machine.
 //!
 //! [`serve`] answers at 127.0.0.1: with a list of all runs below a [`Folder`], with the page of each run
-//! that `rocelab report` makes, and with comparisons of chosen runs. Pages are made in memory, and nothing
+//! that `rocelab report` makes, and with comparisons of chosen runs and of sweeps. Pages are made in memory, and nothing
 //! is written. Names in requests are compared with the names of the runs that were found, so that no path
 //! leads out of the folder; requests by another name than the server's own are refused.
 
@@ -21,7 +21,7 @@ use self::server::Server;
 /// How often the server looks whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Serves `folder` under this title until `end` is set. `port` 0 takes any free port. `ready` is told the
+/// Serves `folder` under this title until `end` is set; pages that are being made then are given up. `port` 0 takes any free port. `ready` is told the
 /// address as soon as browsers may use it.
 ///
 /// # Errors The operating system's: mostly that the port is taken.

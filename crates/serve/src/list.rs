@@ -3,9 +3,11 @@
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 use rocelab_report::run_facts;
+use rocelab_results::RunProgress;
 use serde::Serialize;
 
 use crate::folder::{Content, Folder, Run};
+use crate::server::COMPARED;
 
 const TEMPLATE: &str = include_str!("../assets/list.html");
 const STYLE: &str = include_str!("../assets/list.css");
@@ -15,9 +17,38 @@ const SCRIPT: &str = include_str!("../assets/list.js");
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
-    /// What the run is and how it went; a single text if it cannot be read.
+    /// What a sweep set for the run; empty if it is no point of one.
+    set: String,
+    /// What the run is and how it went; empty if it cannot be read.
     facts: Vec<String>,
     error: Option<String>,
+}
+
+/// A sweep with several points that are complete.
+#[derive(Debug, Serialize)]
+struct Sweep {
+    /// The path of its folder; empty if that is the folder that is served.
+    name: String,
+    points: usize,
+    /// Whether a page can compare them all.
+    is_compared: bool,
+}
+
+/// The sweeps in the folder, in the order of their points.
+fn sweeps(content: &Content) -> Vec<Sweep> {
+    let mut found: Vec<Sweep> = Vec::new();
+    for name in content.runs.iter().filter_map(Run::sweep) {
+        // The runs are sorted by their paths, so the points of a sweep follow each other.
+        match found.last_mut().filter(|last| last.name == name) {
+            Some(last) => last.points += 1,
+            None => found.push(Sweep { name: name.to_owned(), points: 1, is_compared: true }),
+        }
+    }
+    found.retain(|sweep| sweep.points > 1);
+    for sweep in &mut found {
+        sweep.is_compared = sweep.points <= COMPARED;
+    }
+    found
 }
 
 /// A run that is not complete.
@@ -26,7 +57,7 @@ pub(crate) struct Growing {
     name: String,
     /// `running`, `killed`, or `running elsewhere or killed`.
     state: &'static str,
-    /// Share that is done, in percent with one decimal; `None` if it is not known.
+    /// Share that is done, in percent with one decimal, rounded down; `None` if it is not known.
     percent: Option<String>,
     /// What has happened, in words.
     told: String,
@@ -64,7 +95,7 @@ impl State {
             Growing {
                 name: name.clone(),
                 state,
-                percent: progress.map(|now| format!("{:.1}", now.share * 100.0)),
+                percent: progress.and_then(RunProgress::known_share).map(percent),
                 told: told.unwrap_or_default(),
             }
         });
@@ -72,11 +103,19 @@ impl State {
     }
 }
 
+/// A run that goes on is never at 100 %.
+fn percent(share: f64) -> String {
+    format!("{:.1}", (share * 1000.0).floor() / 10.0)
+}
+
 fn row(run: &Run) -> Row {
     let name = run.name.clone();
     match run.results() {
-        Ok(results) => Row { name, facts: run_facts(results.summary()).to_vec(), error: None },
-        Err(error) => Row { name, facts: Vec::new(), error: Some(error) },
+        Ok(results) => {
+            let set = results.point_settings().unwrap_or_default();
+            Row { name, set, facts: run_facts(results.summary()).to_vec(), error: None }
+        }
+        Err(error) => Row { name, set: String::new(), facts: Vec::new(), error: Some(error) },
     }
 }
 
@@ -85,12 +124,16 @@ pub(crate) fn list_html(folder: &Folder, title: &str) -> String {
     let content = folder.content();
     let state = State::of(&content);
     let rows: Vec<Row> = content.runs.iter().map(row).collect();
+    let has_points = rows.iter().any(|row| !row.set.is_empty());
     let mut templates = Environment::new();
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
     let page = templates.add_template("list", TEMPLATE).and_then(|()| {
         templates.get_template("list")?.render(context! {
             title,
             rows => Serde(rows),
+            has_points,
+            sweeps => Serde(sweeps(&content)),
+            most => COMPARED,
             growing => Serde(&state.growing),
             runs => state.runs,
             heads => rocelab_report::RUN_FACTS,

@@ -1,11 +1,13 @@
 //! The server: what it answers, and to whom.
 
-use std::future::Future;
+use std::collections::BTreeSet;
+use std::future::{Future, IntoFuture as _, poll_fn};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
-use axum::Router;
 use axum::extract::{Path, Query, Request, State as Shared};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -15,10 +17,11 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Form, Router};
 use rocelab_report::{compare_html, report_html_with};
 use tokio::net::TcpListener;
 
-use crate::folder::{Folder, Run};
+use crate::folder::{Content, Folder, Run};
 use crate::list::{self, State};
 
 /// A server that has its address, and does not answer yet.
@@ -59,21 +62,24 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Answers until `end` comes.
+    /// Answers until `end` comes, and no longer: nobody waits for answers that are being made.
     ///
     /// # Errors The operating system's.
-    pub(crate) async fn run(
-        self,
-        end: impl Future<Output = ()> + Send + 'static,
-    ) -> io::Result<()> {
+    pub(crate) async fn run(self, end: impl Future<Output = ()>) -> io::Result<()> {
         let routes = Router::new()
             .route("/", get(all_runs))
             .route("/state.json", get(state))
             .route("/run/{*name}", get(report))
-            .route("/compare", get(comparison))
+            .route("/compare", get(comparison).post(long_comparison))
             .layer(from_fn_with_state(Arc::clone(&self.site), guard))
             .with_state(self.site);
-        axum::serve(self.listener, routes).with_graceful_shutdown(end).await
+        let mut served = pin!(axum::serve(self.listener, routes).into_future());
+        let mut end = pin!(end);
+        poll_fn(|context| match end.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Ok(())),
+            Poll::Pending => served.as_mut().poll(context),
+        })
+        .await
     }
 }
 
@@ -134,27 +140,52 @@ async fn report(Shared(site): Shared<Arc<Site>>, Path(name): Path<String>) -> Re
     .await
 }
 
-/// Compares the runs that `run=NAME&run=NAME` names.
-async fn comparison(
-    Shared(site): Shared<Arc<Site>>,
-    Query(chosen): Query<Vec<(String, String)>>,
-) -> Response {
-    page(move || {
-        let names: Vec<String> =
-            chosen.into_iter().filter(|(key, _)| key == "run").map(|(_, name)| name).collect();
-        if names.len() < 2 {
-            return Err(Refusal::TooFew);
-        }
-        let all = site.folder.content().runs;
-        let found =
-            |name: &String| all.iter().find(|run| run.name == *name).ok_or(Refusal::Unknown);
-        let runs: Vec<&Run> = names.iter().map(found).collect::<Result<_, _>>()?;
-        let results = runs.iter().map(|run| run.results()).collect::<Result<Vec<_>, _>>();
-        let results = results.map_err(Refusal::Unreadable)?;
-        compare_html(&results).map_err(|error| Refusal::Unreadable(error.to_string()))
-    })
-    .await
+/// What to compare: `run` with the name of a run, `sweep` with that of a sweep's folder, each any number
+/// of times. Other keys say nothing.
+type Choice = Vec<(String, String)>;
+
+/// Compares what the address names.
+async fn comparison(Shared(site): Shared<Arc<Site>>, Query(choice): Query<Choice>) -> Response {
+    page(move || compared(&site, &choice)).await
 }
+
+/// Compares what the body names: addresses have no room for thousands of runs. It changes nothing here.
+async fn long_comparison(Shared(site): Shared<Arc<Site>>, Form(choice): Form<Choice>) -> Response {
+    page(move || compared(&site, &choice)).await
+}
+
+fn compared(site: &Site, choice: &Choice) -> Result<String, Refusal> {
+    let content = site.folder.content();
+    let runs = chosen(&content, choice)?;
+    let results = runs.iter().map(|run| run.results()).collect::<Result<Vec<_>, _>>();
+    let results = results.map_err(Refusal::Unreadable)?;
+    compare_html(&results).map_err(|error| Refusal::Unreadable(error.to_string()))
+}
+
+/// The runs that are named, each once, in the order in which they are named.
+fn chosen<'c>(content: &'c Content, choice: &'c Choice) -> Result<Vec<&'c Run>, Refusal> {
+    let mut names = BTreeSet::new();
+    let mut runs = Vec::new();
+    for (key, name) in choice {
+        let named: Vec<&Run> = match key.as_str() {
+            "run" => content.runs.iter().filter(|run| run.name == *name).collect(),
+            "sweep" => content.points_of(name).collect(),
+            _ => continue,
+        };
+        if named.is_empty() {
+            return Err(Refusal::Unknown);
+        }
+        runs.extend(named.into_iter().filter(|run| names.insert(&run.name)));
+    }
+    match runs.len() {
+        0 | 1 => Err(Refusal::TooFew),
+        found if found > COMPARED => Err(Refusal::TooMany { found }),
+        _ => Ok(runs),
+    }
+}
+
+/// The most runs of one comparison: all their flows are in memory at once.
+pub(crate) const COMPARED: usize = 500;
 
 /// Why there is no page.
 #[derive(Debug)]
@@ -163,6 +194,8 @@ enum Refusal {
     Unknown,
     /// One run is nothing to compare.
     TooFew,
+    /// More runs than [`COMPARED`].
+    TooMany { found: usize },
     /// The results cannot be read, in words.
     Unreadable(String),
 }
@@ -171,11 +204,18 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         match self {
             Self::Unknown => {
-                (StatusCode::NOT_FOUND, "No complete run of this folder has this name.\n")
-                    .into_response()
+                let text = "No complete run, and no sweep, of this folder has this name.\n";
+                (StatusCode::NOT_FOUND, text).into_response()
             }
             Self::TooFew => {
                 (StatusCode::BAD_REQUEST, "Choose two runs or more to compare.\n").into_response()
+            }
+            Self::TooMany { found } => {
+                let text = format!(
+                    "{found} runs are chosen, and a page compares {COMPARED} at the most: choose fewer, or use \
+                     `rocelab compare` in a terminal, which has no limit.\n"
+                );
+                (StatusCode::BAD_REQUEST, text).into_response()
             }
             Self::Unreadable(reason) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, format!("{reason}\n")).into_response()

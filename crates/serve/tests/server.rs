@@ -1,5 +1,9 @@
 //! The server, as a browser sees it.
 
+#[path = "../../report/tests/integration/browser/chromium.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod chromium;
+
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -7,11 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rocelab_results::{
     DropRecord, LinkRecord, Overwrite, PauseRecord, ResultsDir, RunInfo, RunProgress, Summary,
 };
 use rocelab_serve::{Folder, serve};
+use serde_json::{Value, json};
+
+use self::chromium::Chromium;
 
 /// Writes complete results of a run without flows.
 fn write_run(path: &Path, scenario: &str, seed: u64) {
@@ -34,7 +42,10 @@ struct Running {
 
 impl Running {
     fn start(folder: &Path) -> Self {
-        let folder = Folder::open(folder).unwrap();
+        Self::of(Folder::open(folder).unwrap())
+    }
+
+    fn of(folder: Folder) -> Self {
         let end = Arc::new(AtomicBool::new(false));
         let (told, ready) = mpsc::channel();
         let flag = Arc::clone(&end);
@@ -50,6 +61,18 @@ impl Running {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
+    }
+
+    /// The status and the body of the answer to a form.
+    fn post(&self, path: &str, form: &str) -> (u16, String) {
+        let answer = self.send(&format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
+            self.address,
+            form.len()
+        ));
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer}"));
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
     /// The status and the body of a page.
@@ -267,4 +290,182 @@ fn pages_of_other_sites_have_nothing_done() {
         let (found, _) = server.get_as("/", &format!("{host}Sec-Fetch-Site: {site}\r\n"));
         assert_eq!(found, status, "{site}");
     }
+}
+
+/// Ctrl-C does not wait for a page that is being made.
+#[test]
+fn the_end_does_not_wait_for_pages() {
+    let (_outside, folder) = with_runs();
+    let slow = |_: &Path| {
+        std::thread::sleep(Duration::from_secs(20));
+        Vec::new()
+    };
+    let server = Running::of(Folder::open(&folder).unwrap().with_settings(slow));
+    let mut stream = TcpStream::connect(server.address).unwrap();
+    write!(stream, "GET /run/one HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let asked = Instant::now();
+    drop(server);
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+}
+
+/// A run that is named twice is not compared with itself.
+#[test]
+fn each_run_is_compared_once() {
+    let (_outside, folder) = with_runs();
+    let server = Running::start(&folder);
+    assert_eq!(server.get("/compare?run=one&run=one").0, 400);
+    let two = server.get("/compare?run=one&run=sweep%2Fpoints%2F9");
+    let again = server.get("/compare?run=one&run=one&run=sweep%2Fpoints%2F9&run=one");
+    assert!(two.0 == 200 && two == again);
+    // A form may name more than an address has room for.
+    assert_eq!(server.post("/compare", "run=one&run=sweep%2Fpoints%2F9"), two);
+    assert_eq!(server.post("/compare", "run=one&run=none").0, 404);
+    let many = "run=one&".repeat(20_000) + "run=sweep%2Fpoints%2F9";
+    assert_eq!(server.post("/compare", &many), two);
+}
+
+#[test]
+fn too_many_runs_are_refused_with_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    write_run(&folder.path().join("0"), "many", 0);
+    for number in 1..=500 {
+        let copy = folder.path().join(number.to_string());
+        std::fs::create_dir(&copy).unwrap();
+        for file in ["summary.json", "run.json"] {
+            std::fs::copy(folder.path().join("0").join(file), copy.join(file)).unwrap();
+        }
+    }
+    let server = Running::start(folder.path());
+    let all: Vec<String> = (0..=500).map(|number| format!("run={number}")).collect();
+    let (status, text) = server.post("/compare", &all.join("&"));
+    assert!(
+        status == 400 && text.contains("501 runs") && text.contains("500 at the most"),
+        "{text}"
+    );
+    assert!(text.contains("rocelab compare"), "{text}");
+    assert_eq!(server.get(&format!("/compare?{}", all.join("&"))).0, 400);
+}
+
+/// Makes runs look like points of a sweep.
+fn set_by_sweep(folder: &Path, point: &str, settings: &str) {
+    let text = format!("# rocelab 0.0.0, point {point}: {settings}\nseed = 1\n");
+    std::fs::write(folder.join("points").join(point).join("point.txt"), text).unwrap();
+}
+
+/// Points say what was set for them, and their sweep is compared by one link.
+#[test]
+fn sweeps_have_one_link() {
+    let (_outside, folder) = with_runs();
+    set_by_sweep(&folder.join("sweep"), "9", "switch.alpha=1/16 seed=3");
+    set_by_sweep(&folder.join("sweep"), "10", "switch.alpha=1/<b> seed=3");
+    let server = Running::start(&folder);
+    let list = server.get("/").1;
+    assert!(list.contains("switch.alpha=1&#x2f;16 seed=3"), "{list}");
+    assert!(list.contains("1&#x2f;&lt;b&gt; seed"), "{list}");
+    assert_eq!(list.matches("/compare?sweep=sweep\"").count(), 1, "{list}");
+    assert!(list.contains(": 2 points"), "{list}");
+    let by_sweep = server.get("/compare?sweep=sweep");
+    let by_runs = server.get("/compare?run=sweep%2Fpoints%2F9&run=sweep%2Fpoints%2F10");
+    assert!(by_sweep.0 == 200 && by_sweep == by_runs);
+    let with_run = server.get("/compare?sweep=sweep&run=one");
+    assert!(with_run.0 == 200 && with_run.1.contains("<title>3 runs in 1 group<"));
+    assert_eq!(server.get("/compare?sweep=one").0, 404);
+    // The folder of a sweep itself.
+    let own = Running::start(&folder.join("sweep"));
+    assert!(own.get("/").1.contains("<a href=\"/compare?sweep=\">all</a>: 2 points"));
+    assert_eq!(own.get("/compare?sweep=").0, 200);
+}
+
+/// What is not known is neither 0 nor 100 percent.
+#[test]
+fn progress_that_nobody_knows_has_no_percentage() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = ResultsDir::create(folder.path().join("live"), Overwrite::Refuse).unwrap();
+    let server = Running::start(folder.path());
+    let percent = |progress: RunProgress| -> Value {
+        running.tell_progress(&progress).unwrap();
+        let state: Value = serde_json::from_str(&server.get("/state.json").1).unwrap();
+        assert_eq!(state["growing"][0]["state"], "running");
+        state["growing"][0]["percent"].clone()
+    };
+    // An application without an end of its time.
+    assert_eq!(percent(RunProgress { operations_ended: 7, ..RunProgress::default() }), Value::Null);
+    // All flows are over, and the run goes on.
+    let flows = RunProgress { flows: 4, flows_ended: 4, share: 1.0, ..RunProgress::default() };
+    assert_eq!(percent(flows), Value::Null);
+    let almost = RunProgress { flows: 4_000, share: 0.999_9, ..RunProgress::default() };
+    assert_eq!(percent(almost), "99.9");
+    let begun = RunProgress { stop_ps: Some(5), ..RunProgress::default() };
+    assert_eq!(percent(begun), "0.0");
+}
+
+/// Nobody waits for a FIFO: a run with one is no run.
+#[test]
+#[cfg(unix)]
+fn a_fifo_does_not_block() {
+    let (_outside, folder) = with_runs();
+    for (run, file) in [("fifo", "flows.csv"), ("head", "summary.json"), (".b.partial-7", "lock")] {
+        write_run(&folder.join(run), run, 5);
+        let path = folder.join(run).join(file);
+        let _ = std::fs::remove_file(&path);
+        let made = std::process::Command::new("mkfifo").arg(&path).status().unwrap();
+        assert!(made.success());
+    }
+    let server = Running::start(&folder);
+    let asked = Instant::now();
+    let list = server.get("/").1;
+    assert!(list.contains("/run/one") && !list.contains("/run/fifo"), "{list}");
+    for run in ["fifo", "head", ".b.partial-7"] {
+        assert_eq!(server.get(&format!("/run/{run}")).0, 404);
+        assert_eq!(server.get(&format!("/compare?run=one&run={run}")).0, 404);
+    }
+    assert_eq!(server.get("/state.json").0, 200);
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+}
+
+/// The list is loaded again when a run ends, and stays as the reader left it.
+#[test]
+fn the_list_stays_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..80 {
+        write_run(&folder.path().join(format!("run-{number}")), "many", number);
+    }
+    let server = Running::start(folder.path());
+    let Some(mut browser) = Chromium::start() else { return };
+    browser.resize(800, 160);
+    browser.call("Page.navigate", json!({ "url": format!("http://{}/", server.address) }));
+    let wait = |browser: &mut Chromium, expression: &str| {
+        for _ in 0..200 {
+            if browser.evaluate(expression) == json!(true) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{expression}: {}", browser.evaluate("document.body.textContent"));
+    };
+    wait(&mut browser, "document.querySelectorAll('tbody tr').length === 80");
+    browser.evaluate(
+        "(() => {
+            const filter = document.getElementById('filter');
+            filter.value = 'run-1';
+            filter.dispatchEvent(new Event('input'));
+            scrollTo(0, 120);
+        })()",
+    );
+    let shown = "[...document.querySelectorAll('tbody tr')].filter((row) => !row.hidden).length";
+    assert_eq!(browser.evaluate(shown), json!(11));
+    let place = browser.evaluate("scrollY");
+    assert_eq!(place, json!(120));
+    write_run(&folder.path().join("run-80"), "many", 80);
+    wait(&mut browser, "document.querySelectorAll('tbody tr').length === 81");
+    assert_eq!(browser.evaluate("document.getElementById('filter').value"), json!("run-1"));
+    assert_eq!(browser.evaluate(shown), json!(11));
+    assert_eq!(browser.evaluate("scrollY"), place);
+    // Many chosen runs are sent as a form, few as an address.
+    let method = "(() => { const form = document.getElementById('choice'); form.addEventListener('submit', (event) => event.preventDefault());
+        form.requestSubmit(); return form.method; })()";
+    assert_eq!(browser.evaluate(method), json!("get"));
+    browser.evaluate("document.querySelector('tbody input').value = 'x'.repeat(5000); document.querySelector('tbody input').checked = true");
+    assert_eq!(browser.evaluate(method), json!("post"));
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Sweep`] is read from the `[sweep]` of a file: which keys take which values. Each combination is a
 //! [`Point`]. [`Points`] carries them out, each into a results directory of its own, and goes on where it was
-//! broken off; [`combine`] puts what came of them into `runs.parquet`, `flows.parquet` and, with applications, `operations.parquet`, in the
+//! broken off; [`combine`] puts what came of them into `runs.parquet`, `flows.parquet` and, with applications, `operations.parquet` and `kinds.parquet`, in the
 //! order of the points, so that the tables are the same bytes however, where and in which order the points ran.
 //! [`Batch`] writes the scripts with which clusters carry points out.
 

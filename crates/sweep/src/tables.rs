@@ -6,8 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use rocelab_results::{
-    CombinedWriter, FlowRecord, KeyColumn, KeyValues, OperationCounts, OperationRecord, Record,
-    Results, ResultsError, RunRecord,
+    CombinedWriter, FlowRecord, KeyColumn, KeyValues, KindRecord, OperationCounts, OperationRecord,
+    Record, Results, ResultsError, RunRecord,
 };
 
 use crate::carry_out::host;
@@ -15,9 +15,11 @@ use crate::{Points, SettingValue, Sweep, SweepError};
 
 /// The name of the table of operations.
 const OPERATIONS: &str = "operations.parquet";
+/// The name of the table of kinds of operations.
+const KINDS: &str = "kinds.parquet";
 
 /// Writes `flows.parquet` and `runs.parquet` of the points `done`, in their order, into the folder of the sweep, and
-/// `operations.parquet` if any of them has applications; returns whether one has. The first columns are the number of the point, each swept key, `seed`, each label, and the version and the digest of the run. The tables do not depend on how the points were carried
+/// `operations.parquet` and `kinds.parquet` if any of them has applications; returns whether one has. The first columns are the number of the point, each swept key, `seed`, each label, and the version and the digest of the run. The tables do not depend on how the points were carried
 /// out.
 ///
 /// # Errors
@@ -53,20 +55,17 @@ pub fn combine(points: &Points<'_>, done: &[usize]) -> Result<bool, SweepError> 
     combine_operations(points.folder(), &keys, &results)
 }
 
-/// Writes the table of operations; whether there are any. One of an earlier time, when points had applications, goes.
+/// Writes the tables of operations and of their kinds; whether there are any. Those of an earlier time, when points had
+/// applications, go.
 fn combine_operations(
     folder: &Path,
     keys: &[KeyColumn],
     results: &[Results],
 ) -> Result<bool, SweepError> {
     if results.iter().all(|one| one.summary().operations.is_empty()) {
-        let path = folder.join(OPERATIONS);
-        return match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                Err(SweepError::Machine { path, error })
-            }
-            _ => Ok(false),
-        };
+        remove(folder.join(OPERATIONS))?;
+        remove(folder.join(KINDS))?;
+        return Ok(false);
     }
     write::<OperationRecord<'_>>(folder, OPERATIONS, keys, |writer| {
         let each = results.iter().enumerate();
@@ -85,7 +84,27 @@ fn combine_operations(
         }
         Ok(())
     })?;
+    write::<KindRecord<'static>>(folder, KINDS, keys, |writer| {
+        for (run, results) in results.iter().enumerate() {
+            for app in &results.summary().operations {
+                for (kind, counts) in results.kinds(app)? {
+                    writer.add(run, &KindRecord::of(app.app.clone(), kind, &counts))?;
+                }
+            }
+        }
+        Ok(())
+    })?;
     Ok(true)
+}
+
+/// Removes a file, if there is one.
+fn remove(path: PathBuf) -> Result<(), SweepError> {
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(SweepError::Machine { path, error })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The error of a file that has lost rows.

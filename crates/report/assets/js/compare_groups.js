@@ -13,7 +13,8 @@ function settingsCompared() {
   const { runs, settings, branches } = data.comparison;
   // Scenarios with long lists may differ in thousands.
   const rows = settings.slice(0, 40).map((one) => [one.key, one.texts]);
-  if (settings.length > 40) rows.push([`and ${settings.length - 40} more`, runs.map(() => "")]);
+  const more = settings.slice(40).filter(differs).length;
+  if (more > 0) rows.push([`and ${more} more`, runs.map(() => "")]);
   if (branches.some((one) => one !== null)) rows.unshift(["Branch", branches]);
   if (rows.length === 0) return;
   const head = html("tr", {}, html("td"), runs.map((name) => html("th", { scope: "col", class: "text" }, name)));
@@ -42,11 +43,11 @@ function latenciesCompared() {
 }
 
 const distinct = (values) => [...new Set(values)];
-// Those that all runs have come first: others mostly follow from these.
-const settingsThatDiffer = () => data.comparison.settings.filter((setting) => distinct(setting.texts).length > 1)
-  .toSorted((one, other) => Number(one.texts.includes(null)) - Number(other.texts.includes(null)));
-// A figure with one value in all runs needs no panel.
-const figuresThatDiffer = () => data.comparison.figures.filter((one) => distinct(one.values).length > 1);
+const differs = (setting) => distinct(setting.texts).length > 1;
+// What somebody set comes first already.
+const settingsThatDiffer = () => data.comparison.settings.filter(differs);
+// A figure that is the same in all runs needs no panel.
+const figuresThatDiffer = () => data.comparison.figures.filter((one) => !one.is_same);
 
 function groupComparison() {
   const { groups } = data.comparison;
@@ -83,14 +84,15 @@ function colourKey() {
   return node;
 }
 
-const boundsOf = (is) => data.comparison.figures.filter(is).map((one) => one.name).join(", ");
+// A number of a table that may be only a lower bound, and what it holds for.
+const cellOf = (value, isBound, qualifier) => ({ value, before: isBound && value !== null ? "\u2265\u00a0" : "", after: qualifier ? ` ${qualifier}` : "" });
+const meanOf = (band) => (band.mean === null && band.known > 0 ? { value: null, instead: "rules differ" } : cellOf(band.mean, band.is_lower_bound, band.qualifier));
 
 function groupTable() {
   const { groups } = data.comparison;
   const shown = data.comparison.figures.filter((one) => one.values.some((value) => value !== null) && HEADLINES.some((wanted) => wanted.test(one.name)));
-  const columns = [["Group", "text"], ["Runs", "count"], ...shown.map((one) => [one.name, quantityOf(one.unit)]), ["Only lower bounds", "text"]];
-  const rows = groups.map((group, at) => [group.name, group.runs.length, ...shown.map((one) => one.bands[at].mean),
-    boundsOf((one) => shown.includes(one) && one.bands[at].is_lower_bound)]);
+  const columns = [["Group", "text"], ["Runs", "count"], ...shown.map((one) => [one.name, quantityOf(one.unit)])];
+  const rows = groups.map((group, at) => [group.name, group.runs.length, ...shown.map((one) => meanOf(one.bands[at]))]);
   return table({
     id: "groups", title: "Mean over the runs of a group", sorted: [-1, false], file: "the runs", total: rows.length,
     columns: columns.map(([name, quantity]) => ({ name, quantity })), rows,
@@ -103,9 +105,9 @@ function runTable() {
   const shown = figures.filter((one) => one.values.some((value) => value !== null));
   const groupOf = new Map(groups.flatMap((group) => group.runs.map((run) => [run, group.name])));
   const columns = [["Run", "text"], ["Seed", "count"], ...settings.map((one) => [one.key, "text"]),
-    ...shown.map((one) => [one.name, quantityOf(one.unit)]), ["Only lower bounds", "text"], ["Group", "text"]];
-  const rows = runs.map((name, run) => [name, seeds[run], ...settings.map((one) => one.texts[run]), ...shown.map((one) => one.values[run]),
-    boundsOf((one) => one.lower_bounds[run]), groupOf.get(run)]);
+    ...shown.map((one) => [one.name, quantityOf(one.unit)]), ["Group", "text"]];
+  const rows = runs.map((name, run) => [name, seeds[run], ...settings.map((one) => one.texts[run]),
+    ...shown.map((one) => cellOf(one.values[run], one.lower_bounds[run])), groupOf.get(run)]);
   return table({
     id: "runs", title: "All runs", sorted: [-1, false], file: "the runs", total: rows.length,
     columns: columns.map(([name, quantity]) => ({ name, quantity })), rows,
@@ -113,14 +115,40 @@ function runTable() {
 }
 
 const PANEL_WIDTH = 400;
-const PANEL_LABELS = 138;
+const PANEL_LABELS = 160;
 const ROW = 17;
-const cutTo = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}\u2026` : text);
+const LINE = 12;
+const LABEL_LINES = 4;
+
+const measure = document.createElement("canvas").getContext("2d");
+function widthOf(text) {
+  measure.font = `11px ${FONT}`;
+  return measure.measureText(text).width;
+}
+
+// A name in lines of this width, which break behind commas and spaces if they can. What does not fit is cut.
+function labelLines(name, width) {
+  const words = name.split(/(?<=[ ,])/).flatMap((word) => (widthOf(word) > width ? word.split("") : [word]));
+  const lines = [""];
+  for (const word of words) {
+    if (widthOf((lines[lines.length - 1] + word).trimEnd()) > width) lines.push("");
+    lines[lines.length - 1] += word;
+  }
+  const shown = lines.map((line) => line.trim()).filter(Boolean).slice(0, LABEL_LINES);
+  if (lines.length > LABEL_LINES) {
+    let last = shown.pop();
+    while (last && widthOf(`${last}\u2026`) > width) last = last.slice(0, -1);
+    shown.push(`${last}\u2026`);
+  }
+  return shown;
+}
 
 // One figure in all groups: a dot and a bar for each.
 function panel(one, index, drawn) {
   const draw = () => panelSvg(one, drawn);
-  const shown = figure(`panel-${index}`, one.name, "", draw);
+  const qualified = drawn.map((group) => [group.name, one.bands[data.comparison.groups.indexOf(group)].qualifier]).filter(([, qualifier]) => qualifier);
+  const more = qualified.length > 4 ? "; \u2026" : "";
+  const shown = figure(`panel-${index}`, one.name, `${qualified.slice(0, 4).map(([name, qualifier]) => `${name}: ${qualifier}`).join("; ")}${more}`, draw);
   const redraw = () => shown.body.replaceChildren(draw());
   redraw();
   theme.listeners.push(redraw);
@@ -134,25 +162,42 @@ function panelSvg(one, drawn) {
   const ends = bands.flatMap((band) => (band.mean === null ? [] : [band.min, band.max]));
   const [least, most] = [Math.min(...ends), Math.max(...ends)];
   const log = least > 0 && most / least > 30;
-  const [low, high] = log ? [least / 1.15, most * 1.15] : [least < most / 2 ? 0 : least - (most - least) * 0.1, most + (most - least) * 0.08 || 1];
+  const [low, high] = panelRange(least, most, log);
   const place = (value) => {
     const along = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
     return PANEL_LABELS + along * (PANEL_WIDTH - PANEL_LABELS - 14);
   };
-  const height = drawn.length * ROW + 34;
-  const bottom = drawn.length * ROW + 6;
+  const labels = drawn.map((group) => labelLines(group.name, PANEL_LABELS - 10));
+  const rowHeight = ROW + LINE * (Math.max(1, ...labels.map((lines) => lines.length)) - 1);
+  const height = drawn.length * rowHeight + 34;
+  const bottom = drawn.length * rowHeight + 6;
   const ink = theme.ink;
   const text = (x, y, anchor, content, title) => svg("text", { x, y, "text-anchor": anchor, fill: ink.quiet, "font-size": 11, "font-family": FONT }, content, ...(title ? [svg("title", {}, title)] : []));
-  const ticks = ticksWithRoom(log ? logTicks(low, high) : linearTicks(low, high, 3), place);
+  // Without a value there is no axis.
+  const wanted = log ? logTicks(low, high) : linearTicks(low, high, 3);
+  const ticks = ends.length > 0 ? ticksWithRoom(wanted, place) : [];
   const words = tickTexts(quantity, ticks, log, Math.max(most, 0));
   const nodes = ticks.flatMap((tick, at) => [
     svg("line", { x1: place(tick), x2: place(tick), y1: 4, y2: bottom, stroke: ink.edge }),
     text(place(tick), bottom + 12, "middle", words[at])]);
-  drawn.forEach((group, row) => nodes.push(...panelRow(group, bands[row], { y: row * ROW + 14, place, text, quantity })));
+  drawn.forEach((group, row) => nodes.push(...panelRow(group, bands[row], { y: row * rowHeight + 5 + rowHeight / 2, lines: labels[row], place, text, quantity })));
   const unit = axisTitle("", quantity, Math.max(most, 0), log).trim();
-  if (unit) nodes.push(text(PANEL_LABELS - 16, bottom + 12, "end", unit.replace(/[()]/g, "")));
-  const label = drawn.map((group, row) => `${group.name}: ${format(quantity, bands[row].mean)}`).join("; ");
+  if (unit && ends.length > 0) nodes.push(text(PANEL_LABELS - 16, bottom + 12, "end", unit.replace(/[()]/g, "")));
+  const label = drawn.map((group, row) => `${group.name}: ${toldOf(quantity, bands[row])}`).join("; ");
   return svg("svg", { viewBox: `0 0 ${PANEL_WIDTH} ${height}`, role: "img", "aria-label": `${one.name}. ${label}` }, ...nodes);
+}
+
+// From where to where an axis goes. A single value stands in the middle.
+function panelRange(least, most, log) {
+  if (log) return [least / 1.15, most * 1.15];
+  if (least === most) return least === 0 ? [0, 1] : [least * 0.9, most * 1.1];
+  return [least < most / 2 ? 0 : least - (most - least) * 0.1, most + (most - least) * 0.08];
+}
+
+// A mean in words.
+function toldOf(quantity, band) {
+  if (band.mean === null) return band.known > 0 ? "goodputs by different rules" : "no value";
+  return `${band.is_lower_bound ? "at least " : ""}${format(quantity, band.mean)}${band.qualifier ? ` ${band.qualifier}` : ""}`;
 }
 
 // Marks that are too close to the one before have no text.
@@ -165,17 +210,20 @@ function ticksWithRoom(ticks, place) {
   });
 }
 
-function panelRow(group, band, { y, place, text, quantity }) {
+function panelRow(group, band, { y, lines, place, text, quantity }) {
   const colour = colourOf(group);
-  const label = text(PANEL_LABELS - 6, y + 4, "end", cutTo(group.name, 23), group.name);
-  if (band.mean === null) return [label, text(PANEL_LABELS + 4, y + 4, "start", band.known > 0 ? "goodputs by different rules" : "no value")];
-  const told = `${group.name}: ${band.is_lower_bound ? "at least " : ""}${format(quantity, band.mean)} (${format(quantity, band.min)} to ${format(quantity, band.max)}; ${band.known} of ${group.runs.length} runs)`;
+  const top = y + 4 - LINE * (lines.length - 1) / 2;
+  const label = lines.map((line, at) => text(PANEL_LABELS - 6, top + LINE * at, "end", line, group.name));
+  if (band.mean === null) return [...label, text(PANEL_LABELS + 4, y + 4, "start", toldOf(quantity, band))];
+  const [low, high] = [[band.min, band.is_min_lower_bound], [band.max, band.is_lower_bound]]
+    .map(([value, isBound]) => `${isBound ? "at least " : ""}${format(quantity, value)}`);
+  const told = `${group.name}: ${toldOf(quantity, band)} (${low} to ${high}; ${band.known} of ${group.runs.length} runs)`;
   const x = place(band.mean);
   const mark = band.is_lower_bound
     ? svg("path", { d: `M${x - 4} ${y - 5}L${x + 5} ${y}L${x - 4} ${y + 5}Z`, fill: theme.ink.page, stroke: colour, "stroke-width": 1.5 })
     : svg("circle", { cx: x, cy: y, r: 4, fill: colour });
   const few = band.known < group.runs.length ? [text(PANEL_WIDTH - 2, y + 4, "end", `${band.known}/${group.runs.length}`)] : [];
-  return [label, svg("line", { x1: place(band.min), x2: place(band.max), y1: y, y2: y, stroke: colour, "stroke-width": 3, opacity: 0.45, "stroke-linecap": "round" }),
+  return [...label, svg("line", { x1: place(band.min), x2: place(band.max), y1: y, y2: y, stroke: colour, "stroke-width": 3, opacity: 0.45, "stroke-linecap": "round" }),
     svg("g", {}, mark, svg("title", {}, told)), ...few];
 }
 
@@ -191,7 +239,7 @@ function completionPanels() {
     const share = commonShare(all.filter(([, completion]) => has(completion, kind)), kind);
     const suffix = name ? `, ${name}` : "";
     return [chart({
-      id: `${kind}-by-size-${at}`, title: `${title} ${SHARES[share]} by size${suffix}`, note: "",
+      id: `${kind}-by-size-${at}`, title: `${title} ${SHARES[share]} by size${suffix}`, note: completedOf(known, kind),
       x: { title: "Flow size", quantity: "bytes", log: true, values: sizes(known) }, y: { title, quantity, log: true },
       curves: known.map(([label, completion]) => ({ label, points: true, values: bySize(known, completion, kind, share) })),
     })];

@@ -20,13 +20,20 @@ const grouped = (value) => value.toLocaleString("en-US", { maximumFractionDigits
 // As many digits as tell two marks of an axis apart.
 const plain = (value) => Number(value.toPrecision(7)).toLocaleString("en-US", { maximumFractionDigits: 6 });
 
+// A number with so many decimals, and so many more that three digits count. Zero has none.
+function significant(value, decimals) {
+  if (value === 0) return "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  return value.toFixed(Math.min(Math.max(decimals, size < 0 ? 2 - size : 0), 12));
+}
+
 // A value of a table cell or a tooltip. Ratios come in millionths.
 function format(quantity, value) {
   if (value === null || value === undefined) return "\u2013";
   if (quantity === "text") return String(value);
-  if (quantity === "ratio") return (value / 1e6).toFixed(3);
+  if (quantity === "ratio") return significant(value / 1e6, 3);
   if (quantity === "percent") return `${plain(value)} %`;
-  if (quantity === "count") return grouped(value);
+  if (quantity === "count") return Math.abs(value) < 1 ? significant(value, 0) : grouped(value);
   if (quantity === "moment") {
     const [unit, scale] = unitOf("moment");
     return `${(value / scale).toFixed(3)} ${unit}`;
@@ -102,7 +109,9 @@ function withDigits(value, step) {
 
 const axisTitle = (title, quantity, largest, log) => {
   const unit = quantity === "percent" ? "%" : unitOf(quantity, largest)[0];
-  return unit && !log ? `${title} (${unit})` : title;
+  // Each mark of a logarithmic axis has its own unit.
+  if (log) return `${title} (log)`;
+  return unit ? `${title} (${unit})` : title;
 };
 
 // The unit of numbers in files, and the number there: as in results.

@@ -143,7 +143,7 @@ function comparison() {
   const { runs, figures } = data.comparison;
   const heads = runs.flatMap((name, index) => [html("th", { scope: "col" }, name), ...(index ? [html("th", { scope: "col" }, "ratio")] : [])]);
   const rows = figures.map((figure) => html("tr", {}, html("th", { scope: "row" }, figure.name),
-    figure.texts.flatMap((text, index) => [html("td", {}, text), ...(index ? [html("td", {}, figure.ratios[index] === null ? "\u2013" : `\u00d7${figure.ratios[index].toFixed(2)}`)] : [])])));
+    figure.texts.flatMap((text, index) => [html("td", {}, text), ...(index ? [html("td", {}, figure.ratios[index] === null ? "\u2013" : `\u00d7${significant(figure.ratios[index], 2)}`)] : [])])));
   section("figures", "Side by side", html("div", { class: "wide" }, html("table", { id: "table-figures" }, html("thead", {}, html("tr", {}, html("td"), heads)), html("tbody", {}, rows))));
   latenciesCompared();
   if (hasFlows()) section("completion", "Completion", ...completionFigures(data.runs.map((run) => [run.name, run.completion])));

@@ -3,6 +3,14 @@
 // Rows of a page, if the table does not say.
 const PAGE_ROWS = 20;
 
+// A cell is a value, or { value, before, after, instead }: texts around the value, or in its place.
+const isMarked = (cell) => cell !== null && typeof cell === "object";
+const valueOf = (cell) => (isMarked(cell) ? cell.value : cell);
+function textOf(quantity, cell) {
+  if (!isMarked(cell)) return format(quantity, cell);
+  return cell.instead ?? `${cell.before}${format(quantity, cell.value)}${cell.after}`;
+}
+
 function table(spec) {
   let [column, falling] = spec.sorted;
   const pageRows = spec.rowsPerPage ?? PAGE_ROWS;
@@ -21,7 +29,7 @@ function table(spec) {
 
   // Rows without a value stay at the end, whatever the order; equal ones in the order of the data.
   function compare(a, b) {
-    const [one, other] = [a[column], b[column]];
+    const [one, other] = [valueOf(a[column]), valueOf(b[column])];
     if (one === null || other === null) return Number(one === null) - Number(other === null);
     const order = typeof one === "string" ? one.localeCompare(other, "en", { numeric: true }) : one - other;
     return falling ? -order : order;
@@ -42,7 +50,7 @@ function table(spec) {
     body.replaceChildren(...wanted.slice(page * pageRows, (page + 1) * pageRows).map((row) =>
       html("tr", {}, row.map((cell, index) => {
         const { quantity } = spec.columns[index];
-        const content = format(quantity, cell);
+        const content = textOf(quantity, cell);
         // The first cell of a row opens what there is to say about the row.
         const shown = index === 0 && spec.onRow ? html("button", { type: "button", class: "row-button", "aria-label": `Tell about ${spec.columns[0].name.toLowerCase()} ${content}`, onclick: () => details.replaceChildren(spec.onRow(row)) }, content) : content;
         return html("td", { class: quantity === "text" ? "text" : null }, shown);

@@ -8,7 +8,7 @@ use rocelab_results::{
 };
 
 use crate::goodput;
-use crate::numbers::{count, memory, rate, time};
+use crate::numbers::{count, memory, rate, ratio, time};
 
 /// A figure of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(super) struct Reading {
     pub(super) rule: Option<Option<GoodputRule>>,
     /// Words in place of the value with its unit.
     pub(super) words: Option<String>,
+    /// What the value holds for, such as `of 560`: not the same as a value without it.
+    pub(super) qualifier: Option<String>,
 }
 
 impl Reading {
@@ -79,11 +81,8 @@ pub(super) fn of(runs: &[&Summary]) -> Vec<Definition> {
         all.extend(of_flows(Some(transport.clone())));
     }
     for (app, kinds) in applications(runs) {
-        let several = kinds.len() > 1;
         all.extend(of_operations(&app, None));
-        if several {
-            all.extend(kinds.iter().flat_map(|kind| of_operations(&app, Some(kind))));
-        }
+        all.extend(kinds.iter().flat_map(|kind| of_operations(&app, Some(kind))));
     }
     all.extend(of_network());
     all
@@ -91,7 +90,8 @@ pub(super) fn of(runs: &[&Summary]) -> Vec<Definition> {
 
 fn simulated(run: &Summary) -> Reading {
     let words = run.incomplete.then(|| format!("{}, INTERRUPTED", time(run.simulated_ps)));
-    Reading { words, ..Reading::of(Some(run.simulated_ps)) }
+    let qualifier = run.incomplete.then(|| "INTERRUPTED".to_owned());
+    Reading { words, qualifier, ..Reading::of(Some(run.simulated_ps)) }
 }
 
 /// Whether a run is one of flows. One of applications alone has no counts of flows to compare.
@@ -211,21 +211,33 @@ fn of_flows(transport: Option<String>) -> Vec<Definition> {
 }
 
 fn goodput_of(flows: &Flows<'_>) -> Reading {
-    let words = Some(goodput::headline(flows.goodput_bps, flows.goodput));
-    let rule = Some(flows.goodput.map(|goodput| goodput.rule));
-    Reading { words, rule, ..Reading::of(flows.goodput_bps) }
+    by_rule(flows.goodput_bps, flows.goodput)
+}
+
+/// A goodput with its rule.
+fn by_rule(bps: Option<u64>, goodput: Option<&Goodput>) -> Reading {
+    Reading {
+        words: Some(goodput::headline(bps, goodput)),
+        rule: Some(goodput.map(|goodput| goodput.rule)),
+        qualifier: bps.map(|_| goodput::rule_words(goodput).to_owned()),
+        ..Reading::of(bps)
+    }
 }
 
 /// A figure that depends on the rule of goodput.
 fn ruled(flows: &Flows<'_>, read: fn(&Goodput) -> Option<u64>) -> Reading {
     let rule = Some(flows.goodput.map(|goodput| goodput.rule));
-    Reading { rule, ..Reading::of(flows.goodput.and_then(read)) }
+    let value = flows.goodput.and_then(read);
+    let qualifier = value.map(|_| goodput::rule_words(flows.goodput).to_owned());
+    Reading { rule, qualifier, ..Reading::of(value) }
 }
 
 /// How many flows have a completion time, of how many.
 fn fct_of(flows: &Flows<'_>) -> Reading {
     let words = flows.fct.map(|of| format!("{} of {}", count(of.values), count(of.total())));
-    Reading { words, ..Reading::of(flows.fct.map(|of| of.values)) }
+    let incomplete = flows.fct.filter(|of| of.values < of.total());
+    let qualifier = incomplete.map(|of| format!("of {}", count(of.total())));
+    Reading { words, qualifier, ..Reading::of(flows.fct.map(|of| of.values)) }
 }
 
 /// Figures of an application's operations: of all, or of one kind.
@@ -288,10 +300,7 @@ fn operations<'s>(run: &'s Summary, app: &str, kind: Option<&str>) -> Option<Ope
 }
 
 fn operations_goodput(own: &Operations<'_>) -> Reading {
-    let goodput = own.all.goodput.as_ref();
-    let words = Some(goodput::headline(own.all.goodput_bps, goodput));
-    let rule = Some(goodput.map(|goodput| goodput.rule));
-    Reading { words, rule, ..Reading::of(own.all.goodput_bps) }
+    by_rule(own.all.goodput_bps, own.all.goodput.as_ref())
 }
 
 /// The payload of all steps that receivers accepted.
@@ -336,7 +345,7 @@ fn text(value: Option<u64>, unit: &str) -> String {
         (Some(value), "ps") => time(value),
         (Some(value), "bit/s") => rate(value),
         (Some(value), "byte") => memory(value),
-        (Some(value), "millionths") => format!("{:.2}", Millionths(value)),
+        (Some(value), "millionths") => ratio(Millionths(value)),
         (Some(value), _) => count(value),
     }
 }

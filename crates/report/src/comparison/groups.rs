@@ -1,6 +1,7 @@
 //! Which runs belong together.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -15,58 +16,110 @@ pub struct Group {
     pub runs: Vec<usize>,
 }
 
+/// What runs have beside their settings. All lists have an entry for each run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runs<'r> {
+    /// Their names, which are distinct.
+    pub(super) names: &'r [String],
+    pub(super) seeds: &'r [u64],
+    /// What they are branches of.
+    pub(super) branches: &'r [Option<String>],
+    /// The folders that their directories are in: of all points of a sweep the same.
+    pub(super) folders: &'r [PathBuf],
+}
+
+/// What the names of groups are made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) groups: Vec<Group>,
+    /// The keys of the settings that are in their names.
+    pub(super) by: Vec<String>,
+}
+
 impl Group {
     /// The groups of runs, in the order of their first runs.
-    pub(super) fn all_of(
-        runs: &[String],
-        seeds: &[u64],
-        settings: &[Setting],
-        branches: &[Option<String>],
-    ) -> Vec<Self> {
-        let is_same = |one: usize, other: usize| {
-            branches[one] == branches[other]
-                && settings.iter().all(|setting| setting.texts[one] == setting.texts[other])
-        };
-        let mut members: Vec<Vec<usize>> = Vec::new();
-        for run in 0..runs.len() {
-            // The same seed twice is no band: something else must be different, such as the program.
-            let has_room = |group: &&mut Vec<usize>| {
-                is_same(group[0], run) && group.iter().all(|&one| seeds[one] != seeds[run])
-            };
-            match members.iter_mut().find(has_room) {
-                Some(group) => group.push(run),
-                None => members.push(vec![run]),
-            }
+    pub(super) fn all_of(runs: Runs<'_>, settings: &[Setting]) -> Named {
+        let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for run in 0..runs.names.len() {
+            alike.entry(signature(runs, settings, run)).or_default().push(run);
         }
-        let names = names(&members, runs, settings, branches);
-        names.into_iter().zip(members).map(|(name, runs)| Self { name, runs }).collect()
+        let mut members: Vec<Vec<usize>> =
+            alike.into_values().flat_map(|alike| without_twins(runs, alike)).collect();
+        members.sort_by_key(|group| group[0]);
+        let (names, by) = names(&members, runs, settings);
+        let groups = names.into_iter().zip(members).map(|(name, runs)| Self { name, runs });
+        Named { groups: groups.collect(), by }
     }
 }
 
-/// Distinct names for groups: by their labels, else by those settings that tell them apart, and what
-/// they are branches of; if nothing does, by their first runs.
+/// What the runs of a group have in common.
+fn signature<'s>(runs: Runs<'s>, settings: &'s [Setting], run: usize) -> Vec<&'s Option<String>> {
+    let texts = settings.iter().map(|setting| &setting.texts[run]);
+    std::iter::once(&runs.branches[run]).chain(texts).collect()
+}
+
+/// Groups of runs that have the same settings. The same seed twice is no band: something else must be
+/// different, such as the program. Then runs in one folder, such as the points of a sweep, belong
+/// together.
+fn without_twins(runs: Runs<'_>, alike: Vec<usize>) -> Vec<Vec<usize>> {
+    let seeds: BTreeSet<u64> = alike.iter().map(|&run| runs.seeds[run]).collect();
+    if seeds.len() == alike.len() {
+        return vec![alike];
+    }
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for run in alike {
+        let has_room = |group: &&mut Vec<usize>| {
+            runs.folders[group[0]] == runs.folders[run]
+                && group.iter().all(|&one| runs.seeds[one] != runs.seeds[run])
+        };
+        match groups.iter_mut().find(has_room) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    groups
+}
+
+/// Distinct names for groups, and the keys of the settings in them: by their labels, else by those
+/// settings that tell them apart, and what they are branches of; if nothing does, by their first
+/// runs. Groups with the same settings have the name of their first run behind that.
 fn names(
     members: &[Vec<usize>],
-    runs: &[String],
+    runs: Runs<'_>,
     settings: &[Setting],
-    branches: &[Option<String>],
-) -> Vec<String> {
+) -> (Vec<String>, Vec<String>) {
     let firsts: Vec<usize> = members.iter().map(|group| group[0]).collect();
+    let wanted: BTreeSet<_> = firsts.iter().map(|&run| signature(runs, settings, run)).collect();
     let is_label = |setting: &&Setting| setting.key.starts_with("labels.");
     let labels: Vec<&Setting> = settings.iter().filter(is_label).collect();
     for candidates in [labels, by_importance(settings)] {
         let chosen = telling(&candidates, &firsts);
         let name = |&run: &usize| {
             let parts = chosen.iter().filter_map(|setting| part(setting, run, &chosen));
-            parts.chain(branches[run].clone()).collect::<Vec<_>>().join(", ")
+            parts.chain(runs.branches[run].clone()).collect::<Vec<_>>().join(", ")
         };
         let names: Vec<String> = firsts.iter().map(name).collect();
         let distinct = names.iter().collect::<BTreeSet<_>>().len();
-        if distinct == names.len() && names.iter().all(|name| !name.is_empty()) {
-            return names;
+        if distinct == wanted.len() && names.iter().all(|name| !name.is_empty()) {
+            let keys = chosen.iter().map(|setting| setting.key.clone()).collect();
+            return (told_apart(&names, &firsts, runs), keys);
         }
     }
-    firsts.into_iter().map(|run| runs[run].clone()).collect()
+    (firsts.into_iter().map(|run| runs.names[run].clone()).collect(), Vec::new())
+}
+
+/// The names, with the run behind those that several groups have.
+fn told_apart(names: &[String], firsts: &[usize], runs: Runs<'_>) -> Vec<String> {
+    let mut often: BTreeMap<&String, usize> = BTreeMap::new();
+    for name in names {
+        *often.entry(name).or_default() += 1;
+    }
+    let each = names.iter().zip(firsts);
+    each.map(|(name, &run)| match often[name] {
+        1 => name.clone(),
+        _ => format!("{name} ({})", runs.names[run]),
+    })
+    .collect()
 }
 
 /// The algorithm first, then what all runs have: other keys mostly follow from these.
@@ -130,9 +183,41 @@ mod tests {
     }
 
     fn groups(seeds: &[u64], settings: &[Setting]) -> Vec<(String, Vec<usize>)> {
-        let runs: Vec<String> = (0..seeds.len()).map(|run| format!("run-{run}")).collect();
-        let groups = Group::all_of(&runs, seeds, settings, &vec![None; seeds.len()]);
+        in_folders(seeds, settings, &vec![""; seeds.len()])
+    }
+
+    fn in_folders(
+        seeds: &[u64],
+        settings: &[Setting],
+        folders: &[&str],
+    ) -> Vec<(String, Vec<usize>)> {
+        let names: Vec<String> = (0..seeds.len()).map(|run| format!("run-{run}")).collect();
+        let folders: Vec<PathBuf> = folders.iter().map(PathBuf::from).collect();
+        let branches = vec![None; seeds.len()];
+        let runs = Runs { names: &names, seeds, branches: &branches, folders: &folders };
+        let groups = Group::all_of(runs, settings).groups;
         groups.into_iter().map(|group| (group.name, group.runs)).collect()
+    }
+
+    /// A run that is there twice does not take the names of the others away.
+    #[test]
+    fn only_twins_are_named_by_their_runs() {
+        let settings = [setting("labels.study", &["a", "b", "b", "c"])];
+        let names: Vec<_> = groups(&[1, 1, 1, 1], &settings).into_iter().map(|one| one.0).collect();
+        assert_eq!(names, ["study a", "study b (run-1)", "study b (run-2)", "study c"]);
+    }
+
+    /// The run beside a sweep is a group of its own, and those of the sweep stay together.
+    #[test]
+    fn the_seeds_of_a_sweep_stay_together_beside_another_run() {
+        let settings = [setting("labels.study", &["a", "a", "a", "b"])];
+        let found = in_folders(&[1, 1, 2, 1], &settings, &["", "points", "points", "points"]);
+        let expected =
+            [("study a (run-0)", vec![0]), ("study a (run-1)", vec![1, 2]), ("study b", vec![3])];
+        assert_eq!(found, expected.map(|(name, runs)| (name.to_owned(), runs)));
+        // Folders do not matter where every seed is there once.
+        let found = in_folders(&[1, 2], &[], &["a", "b"]);
+        assert_eq!(found.len(), 1);
     }
 
     #[test]
@@ -200,8 +285,11 @@ mod tests {
 
     #[test]
     fn a_branch_is_not_in_the_group_of_whole_runs() {
-        let runs = ["a", "b"].map(str::to_owned);
+        let names = ["a", "b"].map(str::to_owned);
         let branches = [None, Some("branch of a at 5.00 ms: stop=9ms".to_owned())];
-        assert_eq!(Group::all_of(&runs, &[1, 2], &[], &branches).len(), 2);
+        let folders = [PathBuf::new(), PathBuf::new()];
+        let (seeds, branches) = (&[1, 2], &branches);
+        let runs = Runs { names: &names, seeds, branches, folders: &folders };
+        assert_eq!(Group::all_of(runs, &[]).groups.len(), 2);
     }
 }

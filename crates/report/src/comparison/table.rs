@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use super::grid::grid;
-use super::{Comparison, Figure};
+use super::{Comparison, Figure, Setting};
+use crate::numbers;
 
 /// Settings that are listed. Scenarios with long lists may differ in thousands.
 const SETTINGS: usize = 20;
@@ -37,7 +38,7 @@ pub(super) fn side_by_side(comparison: &Comparison) -> String {
         text.push('\n');
         text += &grid(&labels[of_settings..], runs, &cells[of_settings..]);
     }
-    text += &more_settings(settings.len());
+    text += &more_settings(settings.iter().skip(SETTINGS).filter(|one| one.differs()).count());
     text
 }
 
@@ -45,15 +46,17 @@ fn with_ratio(figure: &Figure, run: usize) -> String {
     let text = &figure.texts[run];
     match (run, figure.ratios[run]) {
         (0, _) => text.clone(),
-        (_, Some(ratio)) => format!("{text}  x{ratio:.2}"),
+        (_, Some(ratio)) => format!("{text}  x{}", numbers::ratio(ratio)),
         (_, None) => format!("{text}      -"),
     }
 }
 
-fn more_settings(settings: usize) -> String {
-    match settings.checked_sub(SETTINGS) {
-        Some(more @ 1..) => format!("\n{more} more settings differ; --json has all\n"),
-        _ => String::new(),
+/// How many settings that differ are not in the table.
+fn more_settings(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        1 => "\n1 more setting differs; --json has all\n".to_owned(),
+        _ => format!("\n{more} more settings differ; --json has all\n"),
     }
 }
 
@@ -69,7 +72,7 @@ pub(super) fn by_group(comparison: &Comparison) -> String {
     text += &unusual(comparison);
     text.push('\n');
     let (same, different): (Vec<&Figure>, Vec<&Figure>) =
-        figures.iter().partition(|figure| figure.is_constant());
+        figures.iter().partition(|figure| figure.is_same);
     let labels: Vec<String> = groups
         .iter()
         .map(|group| match group.runs.len() {
@@ -87,7 +90,8 @@ pub(super) fn by_group(comparison: &Comparison) -> String {
         grid(&labels, &heads, &rows.map(Iterator::collect).collect::<Vec<_>>())
     };
     text += &constant(&same);
-    text += &more_settings(comparison.settings.iter().filter(|one| one.differs()).count());
+    let is_left_out = |one: &&Setting| one.differs() && !comparison.named_by.contains(&one.key);
+    text += &more_settings(comparison.settings.iter().filter(is_left_out).count());
     text
 }
 

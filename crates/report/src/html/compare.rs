@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::compare_groups::groups_html;
 use super::envelope::{BINS, Window};
 use super::flows::{Completion, completion};
-use super::latencies::{Latencies, latencies};
+use super::latencies::{Latencies, latencies, name_alike};
 use super::map::places;
 use super::overview::{Fact, overview};
 use super::page::{Column, page};
@@ -57,7 +57,7 @@ pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
         results.iter().zip(&flows).map(|(one, flows)| figure(flows, one.summary().simulated_ps));
     let begin_ps = figures.map(|figure| figure.begin_ps).min().unwrap_or(0);
     let window = Window { begin_ps, end_ps };
-    let mut runs = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     let mut columns = Vec::new();
     for (place, ((one, name), flows)) in results.iter().zip(&names).zip(&flows).enumerate() {
         runs.push(run(one, name.clone(), flows, window)?);
@@ -71,6 +71,7 @@ pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
         overview.facts.splice(0..0, settings);
         columns.push(Column { name: name.clone(), overview });
     }
+    name_alike(runs.iter_mut().map(|run| &mut run.latencies));
     let data = Data { kind: "compare", begin_ps, end_ps, bins: BINS, runs, comparison };
     Ok(page(&names.join(" / "), &columns, &data))
 }

@@ -14,6 +14,8 @@ use crate::numbers::{count, counted};
 
 /// Runs that are named one by one in the sentences at the top.
 const NAMED: usize = 8;
+/// Settings whose values are listed at the top.
+const SETTINGS: usize = 12;
 
 /// The data that the scripts of the page draw.
 #[derive(Debug, Serialize)]
@@ -85,7 +87,8 @@ fn overview(comparison: &Comparison) -> Overview {
         fact("Groups (all but the seed is equal)", count(comparison.groups.len() as u64)),
         fact("Runs in a group", in_each),
     ];
-    facts.extend(comparison.settings.iter().filter(|one| one.differs()).take(12).map(|setting| {
+    let differing = comparison.settings.iter().filter(|one| one.differs());
+    facts.extend(differing.clone().take(SETTINGS).map(|setting| {
         let mut values: Vec<&str> = Vec::new();
         for run in 0..comparison.runs.len() {
             if !values.contains(&setting.text(run)) {
@@ -99,6 +102,10 @@ fn overview(comparison: &Comparison) -> Overview {
         }
         Fact { name: setting.key.clone().into(), value }
     }));
+    let more = differing.count().saturating_sub(SETTINGS);
+    if more > 0 {
+        facts.push(fact("More settings that differ", count(more as u64)));
+    }
     let verdicts = unusual(comparison);
     Overview { verdicts, facts, percentiles: Vec::new(), completed: Vec::new() }
 }

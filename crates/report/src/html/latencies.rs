@@ -1,17 +1,21 @@
 //! The latencies of a run's operations, by application and kind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_results::{Results, ResultsError};
 use serde::Serialize;
 
 use super::flows::{Cdf, cdf};
 
-/// Operations of one application, or of one of its kinds if there are several.
+/// Operations of one kind of an application.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Latencies {
-    /// `disk`, or `disk read`.
+    /// `disk`, or `disk read` if the application has several kinds.
     pub(crate) name: String,
+    #[serde(skip)]
+    app: String,
+    #[serde(skip)]
+    kind: String,
     /// Number of operations that completed.
     pub(crate) completed: u64,
     /// Number of operations that started and did not complete: they rank last.
@@ -40,15 +44,31 @@ pub(crate) fn latencies(results: &Results) -> Result<Vec<Latencies>, ResultsErro
             None => *missing += 1,
         }
     }
-    let of_app = |app: &str| kinds.keys().filter(|(other, _)| other == app).count();
-    let several: Vec<bool> = kinds.keys().map(|(app, _)| of_app(app) > 1).collect();
-    let each = kinds.into_iter().zip(several);
+    let each = kinds.into_iter();
     Ok(each
-        .map(|(((app, kind), (known, missing)), several)| Latencies {
-            name: if several { format!("{app} {kind}") } else { app },
+        .map(|((app, kind), (known, missing))| Latencies {
+            name: app.clone(),
+            app,
+            kind,
             completed: known.len() as u64,
             missing,
             latency: cdf(known, missing),
         })
         .collect())
+}
+
+/// Names the latencies of several runs: with their kinds where any run has several kinds of the
+/// application's operations, so that equal kinds stand together.
+pub(crate) fn name_alike<'l>(runs: impl Iterator<Item = &'l mut Vec<Latencies>>) {
+    let mut all: Vec<&mut Vec<Latencies>> = runs.collect();
+    let mut several = BTreeSet::new();
+    for run in &all {
+        let mut apps = BTreeSet::new();
+        several.extend(run.iter().filter(|one| !apps.insert(&one.app)).map(|one| one.app.clone()));
+    }
+    for one in all.iter_mut().flat_map(|run| run.iter_mut()) {
+        if several.contains(&one.app) {
+            one.name = format!("{} {}", one.app, one.kind);
+        }
+    }
 }

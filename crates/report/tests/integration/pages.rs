@@ -8,7 +8,7 @@ use rocelab_results::{Millionths, Results, ResultsError};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::example;
+use crate::example::{self, many};
 
 fn results(folder: &Path, scale: u64) -> Results {
     Results::open(example::write(folder, example::NAME, scale)).unwrap()
@@ -167,6 +167,58 @@ fn a_comparison_says_which_run_was_interrupted() {
     let is_said = |text: &String| text.ends_with(", INTERRUPTED");
     assert_eq!(simulated.texts.iter().map(is_said).collect::<Vec<_>>(), [false, true]);
     assert_eq!(comparison.incomplete, [false, true]);
+}
+
+/// How many settings are told to be left out is how many are in no name of a group.
+#[test]
+fn settings_that_are_left_out_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = many::sweep(folder.path());
+    assert!(!Comparison::of(&results).table().contains("more setting"));
+    for (number, run) in results.iter().enumerate() {
+        let path = run.path().join("scenario.resolved.toml");
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        // They follow from the algorithm, and so tell nothing apart.
+        let algorithm = number / 5 % 3;
+        text += "[switch]\n";
+        text.extend((0..23).map(|key| format!("key_{key} = {algorithm}\n")));
+        if algorithm == 0 {
+            text += "[tcp]\nmss = 1460\n";
+        }
+        std::fs::write(&path, text).unwrap();
+    }
+    let comparison = Comparison::of(&results);
+    let named_by: Vec<&str> = comparison.named_by.iter().map(String::as_str).collect();
+    assert_eq!(named_by, ["congestion_control", "workload.poisson.load"]);
+    assert!(comparison.table().contains("\n24 more settings differ; --json has all\n"));
+    // What has only one value follows from something else, and is last.
+    assert_eq!(comparison.settings.last().unwrap().key, "tcp.mss");
+    // Side by side, 20 are listed.
+    let two = Comparison::of(&[results[0].clone(), results[5].clone()]);
+    assert!(two.table().contains("\n5 more settings differ"), "{}", two.table());
+}
+
+/// A run that is there twice takes only its own group's name away, and runs that are no points are groups of their own.
+#[test]
+fn twins_are_told_apart_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut results = many::sweep(folder.path());
+    let copy = folder.path().join("copy");
+    std::fs::create_dir(&copy).unwrap();
+    for file in std::fs::read_dir(results[0].path()).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), copy.join(file.file_name())).unwrap();
+    }
+    results.insert(0, Results::open(&copy).unwrap());
+    let comparison = Comparison::of(&results);
+    let groups: Vec<_> = comparison.groups.iter().map(|one| (&*one.name, one.runs.len())).collect();
+    assert_eq!(groups.len(), 10);
+    let first = [("dcqcn, load 0.3 (copy)", 1), ("dcqcn, load 0.3 (0)", 5), ("hpcc, load 0.3", 5)];
+    assert_eq!(groups[..3], first);
+    // The same directory twice.
+    let twice = [results[1].clone(), results[1].clone(), results[2].clone()];
+    let names = Comparison::of(&twice).runs;
+    assert!(names[1] == format!("{} (2)", names[0]) && names[2] == "1", "{names:?}");
 }
 
 #[test]

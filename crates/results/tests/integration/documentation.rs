@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rocelab_results::{Column, RECORD_TYPES, Record as _, RunRecord};
+use rocelab_results::{Column, KindRecord, RECORD_TYPES, Record as _, RunRecord};
 
 /// A sentence in the form of a table cell: without its full stop, and beginning with a small letter
 /// unless it begins with an abbreviation.
@@ -58,4 +58,5 @@ fn every_column_is_documented_as_it_is_declared() {
 #[test]
 fn so_are_those_of_the_runs_of_a_sweep() {
     assert_eq!(documented(&page("sweep.md"), "runs.parquet"), table(RunRecord::COLUMNS));
+    assert_eq!(documented(&page("sweep.md"), "kinds.parquet"), table(KindRecord::COLUMNS));
 }

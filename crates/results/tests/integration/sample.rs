@@ -239,7 +239,7 @@ pub(crate) fn summary() -> Summary {
             "disk",
             Some(4),
             &accepted(8_000, 1, 21),
-            (None, 22_000_000),
+            22_000_000,
         )],
         drops,
         lossless_drops: [("headroom_exceeded".to_owned(), 1)].into(),

@@ -1,6 +1,6 @@
 //! What a scenario says beside what would hold without it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::{Table, Value};
@@ -39,21 +39,23 @@ enum Step {
     Index(usize),
 }
 
+type Place = Vec<Step>;
+
 /// Every value of the scenario in the file at `path`, such as `scenario.resolved.toml` of results, with its default:
-/// each, and each table, is left out in turn, and the rest read again.
+/// each, and each table, is left out in turn, and the rest read again. Those in tables of a list that have the same keys
+/// are left out together: a list of thousands is not read thousands of times.
 ///
 /// # Errors
 /// As [`Scenario::load`].
 pub fn settings(path: &Path) -> Result<Vec<Setting>, ScenarioError> {
     let scenario = Scenario::load(path, &[])?;
     let document = table_of(&scenario).unwrap_or_default();
-    let mut places = Vec::new();
-    add_places(&Value::Table(document.clone()), &mut Vec::new(), &mut places);
-    let mut tables = Defaults { document: &document, path, same: BTreeMap::new() };
-    let setting = |place: &Vec<Step>| Setting {
+    let mut defaults = Defaults::new(&document, path);
+    let places = values(&document);
+    let setting = |place: &Place| Setting {
         key: key_of(place),
         value: value_at(&document, place).map(Value::to_string).unwrap_or_default(),
-        default: tables.of(place),
+        default: defaults.of(place),
     };
     Ok(places.iter().map(setting).collect())
 }
@@ -62,36 +64,99 @@ pub fn settings(path: &Path) -> Result<Vec<Setting>, ScenarioError> {
 struct Defaults<'a> {
     document: &'a Table,
     path: &'a Path,
-    /// Whether tables are the same if they are left out as a whole, by key.
-    same: BTreeMap<String, bool>,
+    /// The places of all values and tables, by their pattern: see [`pattern_of`].
+    alike: BTreeMap<String, Vec<Place>>,
+    /// What holds without those that were left out already, by key.
+    known: BTreeMap<String, DefaultValue>,
+    /// How often the rest of the document was read.
+    readings: usize,
 }
 
-impl Defaults<'_> {
+impl<'a> Defaults<'a> {
+    fn new(document: &'a Table, path: &'a Path) -> Self {
+        let mut alike: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for place in values(document) {
+            for length in 1..=place.len() {
+                let part = &place[..length];
+                // Values follow each other, so a table is seen once for each of them.
+                if matches!(part.last(), Some(Step::Key(_))) && seen.insert(key_of(part)) {
+                    alike.entry(pattern_of(document, part)).or_default().push(part.to_vec());
+                }
+            }
+        }
+        Self { document, path, alike, known: BTreeMap::new(), readings: 0 }
+    }
+
     /// What holds without the value at `place`: `kmin` cannot be left out alone, but all of `switch.ecn` can.
     fn of(&mut self, place: &[Step]) -> DefaultValue {
         let tables = (1..place.len()).rev().map(|length| &place[..length]);
         for table in tables.filter(|table| matches!(table.last(), Some(Step::Key(_)))) {
-            let key = key_of(table);
-            let known = self.same.get(&key).copied();
-            let same = known.unwrap_or_else(|| self.without(table) == DefaultValue::Same);
-            self.same.insert(key, same);
-            if same {
+            if self.without(table) == DefaultValue::Same {
                 return DefaultValue::Same;
             }
         }
         self.without(place)
     }
 
-    fn without(&self, place: &[Step]) -> DefaultValue {
-        let rest = without(self.document, place).and_then(|rest| toml::to_string(&rest).ok());
+    fn without(&mut self, place: &[Step]) -> DefaultValue {
+        let key = key_of(place);
+        if !self.known.contains_key(&key) {
+            self.leave_out(&pattern_of(self.document, place));
+        }
+        self.known.get(&key).cloned().unwrap_or(DefaultValue::Required)
+    }
+
+    /// Reads the document without all values of a pattern.
+    fn leave_out(&mut self, pattern: &str) {
+        self.readings += 1;
+        let places = self.alike.get(pattern).map(Vec::as_slice).unwrap_or_default();
+        let rest = without(self.document, places).and_then(|rest| toml::to_string(&rest).ok());
         let read = rest.and_then(|rest| Scenario::parse(&rest, self.path, &[]).ok());
-        let Some(default) = read.as_ref().and_then(table_of) else { return DefaultValue::Required };
-        match value_at(&default, place) {
-            None => DefaultValue::None,
-            Some(value) if Some(value) == value_at(self.document, place) => DefaultValue::Same,
-            Some(value) => DefaultValue::Other(value.to_string()),
+        let read = read.as_ref().and_then(table_of);
+        for place in places {
+            let default = match &read {
+                None => DefaultValue::Required,
+                Some(read) => default_at(self.document, read, place),
+            };
+            self.known.insert(key_of(place), default);
         }
     }
+}
+
+/// What holds at a place according to a document in which it was left out.
+fn default_at(document: &Table, read: &Table, place: &[Step]) -> DefaultValue {
+    match value_at(read, place) {
+        None => DefaultValue::None,
+        Some(value) if Some(value) == value_at(document, place) => DefaultValue::Same,
+        Some(value) => DefaultValue::Other(value.to_string()),
+    }
+}
+
+/// The key of a place, with the keys of a table in place of its number in a list. Tables with other keys may need what
+/// these may leave out.
+fn pattern_of(document: &Table, place: &[Step]) -> String {
+    let mut pattern = String::new();
+    for (length, step) in (1..).zip(place) {
+        match step {
+            Step::Key(name) => pattern.extend([".", name]),
+            Step::Index(_) => {
+                let table = value_at(document, &place[..length]).and_then(Value::as_table);
+                let keys: Vec<&str> = table.into_iter().flatten().map(|(key, _)| &**key).collect();
+                pattern += &format!("[{}]", keys.join(" "));
+            }
+        }
+    }
+    pattern
+}
+
+/// The places of all values of a document.
+fn values(document: &Table) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (key, value) in document {
+        add_places(value, &mut vec![Step::Key(key.clone())], &mut places);
+    }
+    places
 }
 
 /// The scenario as a table, with the defaults that depend on other values.
@@ -100,7 +165,7 @@ fn table_of(scenario: &Scenario) -> Option<Table> {
 }
 
 /// The places of all values below `value`. A list of plain values is one value.
-fn add_places(value: &Value, place: &mut Vec<Step>, places: &mut Vec<Vec<Step>>) {
+fn add_places(value: &Value, place: &mut Place, places: &mut Vec<Place>) {
     let is_table = |one: &Value| one.is_table();
     let below: Vec<(Step, &Value)> = match value {
         Value::Table(table) if !table.is_empty() => {
@@ -139,15 +204,17 @@ fn value_at<'a>(document: &'a Table, place: &[Step]) -> Option<&'a Value> {
     })
 }
 
-/// The document without what is at `place`.
-fn without(document: &Table, place: &[Step]) -> Option<Table> {
+/// The document without what is at these places.
+fn without(document: &Table, places: &[Place]) -> Option<Table> {
     let mut document = Value::Table(document.clone());
-    let (Step::Key(last), tables) = place.split_last()? else { return None };
-    let table = tables.iter().try_fold(&mut document, |value, step| match step {
-        Step::Key(key) => value.get_mut(key),
-        Step::Index(index) => value.get_mut(index),
-    })?;
-    table.as_table_mut()?.remove(last)?;
+    for place in places {
+        let (Step::Key(last), tables) = place.split_last()? else { return None };
+        let table = tables.iter().try_fold(&mut document, |value, step| match step {
+            Step::Key(key) => value.get_mut(key),
+            Step::Index(index) => value.get_mut(index),
+        })?;
+        table.as_table_mut()?.remove(last)?;
+    }
     match document {
         Value::Table(table) => Some(table),
         _ => None,
@@ -156,6 +223,8 @@ fn without(document: &Table, place: &[Step]) -> Option<Table> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -184,5 +253,46 @@ mod tests {
         assert!(settings.iter().any(|one| {
             one.key.ends_with("list[0].bytes") && one.default == DefaultValue::Required
         }));
+    }
+
+    /// A scenario with a list of so many flows, of which every second one has a priority of its own.
+    fn with_flows(folder: &Path, flows: usize) -> (PathBuf, Table) {
+        let list: String = (0..flows)
+            .map(|flow| {
+                let priority = if flow % 2 == 0 { "" } else { "priority = 4" };
+                format!("[[workload.flows.list]]\nfrom = \"host-0\"\nto = \"host-1\"\nbytes = \"{}KB\"\n{priority}\n", flow + 1)
+            })
+            .collect();
+        let path = folder.join("flows.toml");
+        let text = format!(
+            "[topology.single-switch]\nhosts = 3\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n{list}"
+        );
+        std::fs::write(&path, text).unwrap();
+        let document = table_of(&Scenario::load(&path, &[]).unwrap()).unwrap();
+        (path, document)
+    }
+
+    /// A scenario is not read again for each element of a list.
+    #[test]
+    fn lists_of_thousands_are_read_as_often_as_short_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let readings = |flows| {
+            let (path, document) = with_flows(folder.path(), flows);
+            let mut defaults = Defaults::new(&document, &path);
+            let places = values(&document);
+            let found: Vec<_> =
+                places.iter().map(|place| (key_of(place), defaults.of(place))).collect();
+            assert!(found.len() > 3 * flows, "{}", found.len());
+            (defaults.readings, found)
+        };
+        let (few, found) = readings(4);
+        let of =
+            |key: &str| found.iter().find(|(other, _)| other.ends_with(key)).unwrap().1.clone();
+        assert_eq!(of("list[3].bytes"), DefaultValue::Required);
+        assert_eq!(of("list[3].priority"), DefaultValue::None);
+        let (many, found) = readings(2_000);
+        assert_eq!(many, few);
+        assert!(few < 150, "{few}");
+        assert_eq!(found.iter().filter(|(key, _)| key.ends_with(".bytes")).count(), 2_000);
     }
 }

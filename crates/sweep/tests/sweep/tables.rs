@@ -287,14 +287,62 @@ fn operations_have_a_table_of_their_own() {
         // Few operations support no high percentile.
         assert_eq!(runs[point]["operation_latency_p999_ps"], "null");
     }
-    // Points without applications have no such table, and one of an earlier time goes.
+    // The kinds add up to all operations of the point, and a point of one kind has a row, too.
+    let kinds = rows(&folder.path().join("kinds.parquet"));
+    let said: Vec<_> =
+        kinds.iter().map(|row| (row["point"].as_str(), row["kind"].as_str())).collect();
+    assert_eq!(
+        said,
+        [("0", "\"read\""), ("0", "\"write\""), ("1", "\"read\""), ("1", "\"write\"")]
+    );
+    for point in ["0", "1"] {
+        let own = operations.iter().filter(|row| row["point"] == point);
+        for row in kinds.iter().filter(|row| row["point"] == point) {
+            assert_eq!(row["app"], "\"disk\"");
+            let mut latencies: Vec<u64> = own
+                .clone()
+                .filter(|operation| operation["kind"] == row["kind"])
+                .map(|operation| operation["latency_ps"].parse().unwrap())
+                .collect();
+            latencies.sort_unstable();
+            assert_eq!(row["completed"], latencies.len().to_string());
+            assert_eq!(row["latency_max_ps"], latencies.last().unwrap().to_string());
+            assert_ne!(row["per_second"], "null");
+        }
+    }
+    // Points without applications have no such tables, and those of an earlier time go.
     let flows = crate::sweep("[sweep]\nseeds = 1\n").unwrap();
     let points = Points::new(&flows, folder.path(), Overwrite::Replace);
     points.carry_out(&[0], 1, &NoClock, &go_on);
     assert!(!combine(&points, &[0]).unwrap());
     assert!(!folder.path().join("operations.parquet").exists());
+    assert!(!folder.path().join("kinds.parquet").exists());
     let runs = rows(&folder.path().join("runs.parquet"));
     assert_eq!(runs[0]["operations_per_second"], "null");
+}
+
+/// Where one point has reads only, they stand beside those of the others; the bytes are the same whoever makes them.
+#[test]
+fn a_single_kind_has_its_row() {
+    let text = format!(
+        "{STORAGE}[sweep]\n[[sweep.points]]\n\"workload.storage.read_fraction\" = 1.0\n\
+         [[sweep.points]]\n\"workload.storage.read_fraction\" = 0.5\n"
+    );
+    let sweep = Sweep::parse(&text, Path::new("plan.toml"), &[]).unwrap();
+    let made = [1, 2].map(|threads| {
+        let folder = tempfile::tempdir().unwrap();
+        carried_out(&sweep, folder.path(), threads);
+        folder
+    });
+    let path = |folder: &tempfile::TempDir| folder.path().join("kinds.parquet");
+    let kinds = rows(&path(&made[0]));
+    let said: Vec<_> =
+        kinds.iter().map(|row| (row["point"].as_str(), row["kind"].as_str())).collect();
+    assert_eq!(said, [("0", "\"read\""), ("1", "\"read\""), ("1", "\"write\"")]);
+    let runs = rows(&made[0].path().join("runs.parquet"));
+    assert_eq!(kinds[0]["latency_p50_ps"], runs[0]["operation_latency_p50_ps"]);
+    assert_eq!(kinds[0]["per_second"], runs[0]["operations_per_second"]);
+    assert_eq!(fs::read(path(&made[0])).unwrap(), fs::read(path(&made[1])).unwrap());
 }
 
 /// Rows that were lost are found.

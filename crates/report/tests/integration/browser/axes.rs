@@ -59,3 +59,34 @@ fn axes_have_texts_whatever_the_range() {
     );
     assert_eq!(texts, json!(["2,000,000", "2,000,050", "2,000,100"]));
 }
+
+/// The title of an axis says whether it is logarithmic, and otherwise its unit.
+#[test]
+fn titles_of_axes_tell_their_kind() {
+    let Some(mut browser) = Chromium::start() else { return };
+    for (call, title) in [
+        ("axisTitle('Flow size', 'bytes', 1e6, true)", "Flow size (log)"),
+        ("axisTitle('Flow size', 'bytes', 1e6, false)", "Flow size (MB)"),
+        ("axisTitle('Slowdown', 'ratio', 5e6, true)", "Slowdown (log)"),
+        ("axisTitle('Slowdown', 'ratio', 5e6, false)", "Slowdown"),
+    ] {
+        assert_eq!(evaluate(&mut browser, call), json!(title));
+    }
+}
+
+/// Numbers keep three digits, whatever their size.
+#[test]
+fn numbers_keep_three_digits() {
+    let Some(mut browser) = Chromium::start() else { return };
+    for (call, text) in [
+        ("format('ratio', 12)", "0.0000120"),
+        ("format('ratio', 1234567)", "1.235"),
+        ("format('count', 0.0125)", "0.0125"),
+        ("format('count', 12)", "12"),
+        ("format('count', 0)", "0"),
+        ("significant(0.00123, 2)", "0.00123"),
+        ("significant(2, 2)", "2.00"),
+    ] {
+        assert_eq!(evaluate(&mut browser, call), json!(text), "{call}");
+    }
+}

@@ -43,7 +43,7 @@ fn a_saved_figure_has_its_marks_and_its_numbers() {
     let marks: usize = (0..4).map(known).sum();
     // Besides, each of the four entries of the legend has one.
     assert_eq!(drawing.matches("<circle").count(), marks + 4, "{drawing}");
-    for name in ["p50", "p95", "p99", "max", "Slowdown by size", "Flow size"] {
+    for name in ["p50", "p95", "p99", "max", "Slowdown by size", "Flow size (log)"] {
         assert!(drawing.contains(&format!(">{name}<")), "{name}: {drawing}");
     }
     // The curve without marks has none.

@@ -30,6 +30,34 @@ pub(crate) fn sweep(folder: &Path) -> Vec<Results> {
     all
 }
 
+/// Two keys with long names that are swept, with long values: nine groups of two seeds.
+pub(crate) fn long_names(folder: &Path) -> Vec<Results> {
+    let mut all = Vec::new();
+    for (bytes, size) in (1..).zip(["1.048576MB", "16.777216MB", "268.435456MB"]) {
+        for (share, text) in (1..).zip(["one-to-one", "two-to-one", "four-to-one"]) {
+            for seed in 1..=2 {
+                let path = folder.join("points").join(all.len().to_string());
+                let scenario = format!(
+                    "seed = {seed}\n[congestion_control.dcqcn]\n[workload.permutation]\n\
+                     bytes_of_each_message = \"{size}\"\n[topology.fat-tree]\n\
+                     oversubscription_of_the_edge_layer = \"{text}\"\n"
+                );
+                all.push(run(&path, &scenario, (bytes * 10 + share, seed)));
+            }
+        }
+    }
+    all
+}
+
+/// Changes `summary.json` of a run.
+pub(crate) fn changed(run: &Results, change: impl FnOnce(&mut serde_json::Value)) -> Results {
+    let path = run.path().join("summary.json");
+    let mut summary = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    change(&mut summary);
+    std::fs::write(&path, summary.to_string()).unwrap();
+    Results::open(run.path()).unwrap()
+}
+
 /// A run of 120 flows, which are the slower the greater the first number is.
 fn run(path: &Path, scenario: &str, (slowness, seed): (u64, u64)) -> Results {
     let directory = ResultsDir::create(path, Overwrite::Refuse).unwrap();
@@ -84,6 +112,11 @@ fn run(path: &Path, scenario: &str, (slowness, seed): (u64, u64)) -> Results {
 
 /// Storage with this queue depth: 2,000 reads and 1,000 writes.
 pub(crate) fn storage(folder: &Path, depth: u64) -> Results {
+    storage_of(folder, depth, "write")
+}
+
+/// The same, where every third operation is of this kind, and all others are reads.
+pub(crate) fn storage_of(folder: &Path, depth: u64, kind: &str) -> Results {
     let directory =
         ResultsDir::create(folder.join(format!("depth-{depth}")), Overwrite::Refuse).unwrap();
     directory.flows().unwrap().finish().unwrap();
@@ -94,7 +127,7 @@ pub(crate) fn storage(folder: &Path, depth: u64) -> Results {
         let latency_ps = 10_000_000 + depth * (number * 13 % 101) * 10_000;
         let operation = OperationRecord {
             app: "disk".into(),
-            kind: if number % 3 == 0 { "write" } else { "read" }.into(),
+            kind: if number % 3 == 0 { kind } else { "read" }.into(),
             client: "host-0".into(),
             server: "host-1".into(),
             connection: 0,
