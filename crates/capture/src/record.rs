@@ -8,7 +8,9 @@ use rocelab_wire::{Frame, InfiniBandPacket, NakCode};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
-use crate::dissection::{Contents, Dissection, HeadersRead, OpcodeName, OuterLayer, Protocol};
+use crate::dissection::{
+    Contents, Dissection, HeadersRead, NotLookedInto, OpcodeName, OuterLayer, Protocol,
+};
 use crate::flow::{Connection, Flow};
 use crate::verifier::{Verified, Verifier};
 
@@ -80,7 +82,7 @@ impl Serialize for Decoded<'_> {
                 proto: dissection.protocol.name(),
                 icrc: dissection.icrc.name(),
                 fcs: dissection.fcs.name(),
-                headers: dissection.headers_read.unwrap_or_default(),
+                headers: dissection.headers_read.as_ref(),
                 error: dissection.error.map(Text),
                 stopped: dissection.stopped.map(Text),
             }),
@@ -95,6 +97,7 @@ impl Serialize for Decoded<'_> {
             cut: dissection.cut,
             outer: dissection.outer,
             headers,
+            not_looked_into: dissection.not_looked_into.map(NotLookedInto::name),
             mad: dissection.mad(),
         }
         .serialize(serializer)
@@ -115,6 +118,8 @@ struct DecodedRecord<'a> {
     #[serde(flatten)]
     headers: Headers<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    not_looked_into: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     mad: Option<Mad<'a>>,
 }
 
@@ -124,16 +129,16 @@ enum Headers<'a> {
     Ethernet(&'a Frame<'a>),
     InfiniBand(&'a InfiniBandPacket<'a>),
     Partly(serde_json::Value),
-    Opaque(Opaque),
+    Opaque(Opaque<'a>),
 }
 
 #[derive(Serialize)]
-struct Opaque {
+struct Opaque<'a> {
     proto: &'static str,
     icrc: &'static str,
     fcs: &'static str,
     #[serde(flatten)]
-    headers: HeadersRead,
+    headers: Option<&'a HeadersRead>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Text<rocelab_wire::ParseError>>,
     #[serde(skip_serializing_if = "Option::is_none")]

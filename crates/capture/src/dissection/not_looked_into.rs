@@ -51,6 +51,15 @@ impl NotLookedInto {
         .to_owned()
     }
 
+    /// In words that follow a number of frames: `of link type 147 (USER0)`, `with IP fragmentation`.
+    #[must_use]
+    pub fn phrase(self) -> String {
+        match self {
+            Self::LinkType(_) => format!("of {self}"),
+            _ => format!("with {self}"),
+        }
+    }
+
     /// The reason for a packet of a protocol that was not recognised: what follows its EtherType, and what is around it.
     pub(super) fn of_packet(
         ether_type: EtherType,
@@ -106,16 +115,16 @@ impl NotLookedInto {
     }
 }
 
-/// In words that fit after `3 frames of`.
+/// In words, whatever the number of frames: `IP fragmentation`.
 impl fmt::Display for NotLookedInto {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::LinkType(number) => return link_type_named(*number).fmt(f),
-            Self::Fragment => "fragmented IP packets",
-            Self::Ipv4Options => "IPv4 with options",
-            Self::Ipv6ExtensionHeaders => "IPv6 with extension headers",
+            Self::Fragment => "IP fragmentation",
+            Self::Ipv4Options => "IPv4 options",
+            Self::Ipv6ExtensionHeaders => "IPv6 extension headers",
             Self::Tags => "more than two 802.1Q tags",
-            Self::TunnelDepth => "more than four tunnels in each other",
+            Self::TunnelDepth => "more than four nested tunnels",
             Self::Vxlan => "VXLAN without a valid VNI",
             Self::Gre => "GRE of another version or with another content",
         })
@@ -164,6 +173,8 @@ mod tests {
     fn link_types_have_their_names() {
         assert_eq!(NotLookedInto::LinkType(147).to_string(), "link type 147 (USER0)");
         assert_eq!(NotLookedInto::LinkType(147).name(), "link_type_147");
+        assert_eq!(NotLookedInto::LinkType(147).phrase(), "of link type 147 (USER0)");
+        assert_eq!(NotLookedInto::Fragment.phrase(), "with IP fragmentation");
         assert_eq!(link_type_named(0xfff0), "link type 65520");
     }
 }

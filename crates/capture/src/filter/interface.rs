@@ -6,7 +6,7 @@ use crate::suggestion::write_one_of;
 /// Most interfaces that an error lists.
 const LISTED: usize = 32;
 
-/// Whether `wanted` is the name or the number of an interface. A name that is a number is a name first.
+/// Whether `wanted` is the name or the number of an interface.
 pub(super) fn is_wanted(wanted: &str, number: usize, name: Option<&str>) -> bool {
     name == Some(wanted) || wanted.parse() == Ok(number)
 }

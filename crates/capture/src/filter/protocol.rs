@@ -82,7 +82,7 @@ mod tests {
         assert_eq!("rocev1".parse(), Ok(ProtocolWanted::One(Protocol::RoceV1)));
         assert_eq!("roce_v2_ipv6".parse(), Ok(ProtocolWanted::One(Protocol::RoceV2Ipv6)));
         assert_eq!("CNP".parse(), Ok(ProtocolWanted::Cnp));
-        for (wrong, right) in [("puase", "pause"), ("rocev3", "roce_v2")] {
+        for (wrong, right) in [("puase", "pause"), ("rocev3", "roce")] {
             let error = wrong.parse::<ProtocolWanted>().unwrap_err();
             assert!(error.contains(&format!("did you mean {right}? write one of ")), "{error}");
         }

@@ -9,6 +9,9 @@ use super::missing::Gap;
 /// Number of runs of consecutive PSNs that are remembered; the oldest is forgotten first.
 const REMEMBERED: usize = 32;
 
+/// Most PSNs of a run: more than any window, and few enough that before and after are certain.
+const LONGEST: u32 = 1 << 16;
+
 /// The PSNs of packets that were captured with a wrong checksum, so that nothing in them is certain.
 ///
 /// Their PSN may itself be what is wrong. It is believed only where it fits: in a gap of the other packets.
@@ -31,8 +34,10 @@ impl Run {
 impl Damaged {
     /// Adds a packet that takes `count` PSNs.
     pub(super) fn add(&mut self, psn: Psn, count: u32) {
+        let count = count.min(LONGEST);
         if let Some(last) = self.0.back_mut()
             && last.end() == psn
+            && last.count + count <= LONGEST
         {
             last.count += count;
             return;
@@ -94,6 +99,10 @@ mod tests {
             [(0, 2, false), (2, 1, true), (3, 3, false), (6, 2, true), (8, 2, false)]
         );
         damaged.add(Psn::new(0xff_ffff), 3);
+        // A read of 4 GiB, whose length may be what is wrong.
+        damaged.add(Psn::new(100), u32::MAX);
+        damaged.add(Psn::new(100 + LONGEST), u32::MAX);
+        assert_eq!(split(&damaged, 99, 3), [(99, 1, false), (100, 2, true)]);
         assert_eq!(split(&damaged, 0xff_fffe, 3), [(0xff_fffe, 1, false), (0xff_ffff, 2, true)]);
     }
 }

@@ -37,6 +37,9 @@ impl fmt::Display for Tree<'_> {
             let count = counted(original - captured);
             write!(f, "\nNot captured, bytes {captured} to {}: {count}", original - 1)?;
         }
+        if let Some(reason) = dissection.not_looked_into {
+            write!(f, "\nNot looked into: {reason}")?;
+        }
         if let Some(reason) = dissection.stopped {
             write!(f, "\nNot read further: {reason}")?;
         }

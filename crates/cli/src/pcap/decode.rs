@@ -220,6 +220,9 @@ impl fmt::Display for Line<'_> {
                 write!(f, "{} bytes", dissection.captured_len)?;
             }
         }
+        if let Some(reason) = dissection.not_looked_into {
+            write!(f, ", not looked into: {reason}")?;
+        }
         if let Some(reason) = dissection.stopped {
             write!(f, ", not read further: {reason}")?;
         }

@@ -66,7 +66,7 @@ pub(super) fn execute(arguments: &FixIcrcArguments) -> Result<Exit, Failure> {
 fn not_looked_into(correction: &IcrcCorrection) -> Vec<String> {
     let line = |(reason, frames): (NotLookedInto, u64)| {
         let was = if frames == 1 { "was" } else { "were" };
-        format!("{} of {reason} {was} not looked into", counted(frames, "frame"))
+        format!("{} {} {was} not looked into", counted(frames, "frame"), reason.phrase())
     };
     correction.not_looked_into().map(line).collect()
 }

@@ -89,7 +89,7 @@ fn not_looked_into(verifier: &Verifier) -> String {
     }
     let reasons: Vec<_> = verifier
         .not_looked_into()
-        .map(|(reason, frames)| format!("{frames} of {reason}"))
+        .map(|(reason, frames)| format!("{frames} {}", reason.phrase()))
         .collect();
     format!("; {} not looked into: {}", table::counted(frames, "frame"), reasons.join(", "))
 }
