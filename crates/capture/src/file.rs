@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::dissection::LinkLayer;
+use crate::dissection::{LinkLayer, link_type_named};
 use crate::verifier::{Survey, Verified, Verifier};
-use crate::{CaptureReader, IcrcCorrection, ReadError};
+use crate::{CaptureReader, Format, IcrcCorrection, NumberedInterface, ReadError};
 
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
@@ -28,6 +28,8 @@ pub struct CaptureError(String);
 pub struct CaptureRead {
     /// What was found in the frames.
     pub verifier: Verifier,
+    /// The interfaces of the capture: those of frames, and those that its last section describes.
+    pub interfaces: Vec<NumberedInterface>,
     /// Why the rest could not be read; `None` if the capture was read to its end.
     pub error: Option<CaptureError>,
 }
@@ -77,9 +79,14 @@ impl<'a> CaptureFile<'a> {
 
     /// What has to change so that all ICRCs are right.
     ///
-    /// # Errors If the capture cannot be read to its end.
+    /// # Errors If the capture cannot be read to its end, or all its frames are of link types that are not read here.
     pub fn icrc_correction(&self) -> Result<IcrcCorrection, CaptureError> {
-        IcrcCorrection::of(self.open()?).map_err(|error| self.explain(&error))
+        let correction = IcrcCorrection::of(self.open()?).map_err(|error| self.explain(&error))?;
+        let first = correction.link_types().next();
+        match first.filter(|_| correction.frames == correction.of_unread_links()) {
+            Some((link_type, _)) => Err(self.unknown_links(&correction, link_type)),
+            None => Ok(correction),
+        }
     }
 
     /// Opens the capture.
@@ -96,9 +103,7 @@ impl<'a> CaptureFile<'a> {
             && self.path.is_file()
             && let Ok(mut reader) = CaptureReader::open(self.path)
         {
-            while let Some(Ok(frame)) = reader.next_frame()
-                && LinkLayer::of_type(frame.link_type).is_some()
-            {
+            while let Some(Ok(frame)) = reader.next_frame() {
                 survey.note(&frame);
             }
         }
@@ -111,20 +116,28 @@ impl<'a> CaptureFile<'a> {
         mut sink: impl FnMut(&Verified<'_>) -> Result<(), E>,
     ) -> Result<CaptureRead, ReadingEnded<E>> {
         let mut reader = self.open().map_err(ReadingEnded::Unreadable)?;
-        while let Some(frame) = reader.next_frame() {
-            let frame = match frame {
-                Ok(frame) => frame,
-                Err(error) => {
-                    return Ok(CaptureRead { verifier, error: Some(self.explain(&error)) });
-                }
+        let is_classic = reader.format() == Format::Pcap;
+        let mut unread = None;
+        let mut is_read = false;
+        let error = loop {
+            let frame = match reader.next_frame() {
+                Some(Ok(frame)) => frame,
+                Some(Err(error)) => break Some(self.explain(&error)),
+                None => break unread.filter(|_| !is_read),
             };
-            if LinkLayer::of_type(frame.link_type).is_none() {
-                let error = Some(self.unknown_link(frame.number, frame.link_type));
-                return Ok(CaptureRead { verifier, error });
+            if LinkLayer::of_type(frame.link_type).is_some() {
+                is_read = true;
+            } else if unread.is_none() {
+                unread = Some(self.unknown_link(frame.number, frame.link_type));
+                // All frames of a classic file have the same link type.
+                if is_classic {
+                    break unread;
+                }
             }
             sink(&verifier.verify(&frame)).map_err(ReadingEnded::BySink)?;
-        }
-        Ok(CaptureRead { verifier, error: None })
+        };
+        let interfaces = interfaces(&verifier, &reader);
+        Ok(CaptureRead { verifier, interfaces, error })
     }
 
     fn reader(&self) -> Result<CaptureReader<Box<dyn Read>>, ReadError> {
@@ -139,8 +152,20 @@ impl<'a> CaptureFile<'a> {
 
     fn unknown_link(&self, frame: u64, link_type: u16) -> CaptureError {
         CaptureError(format!(
-            "{}: frame {frame} is of link type {link_type}, which is not read here; capture on an interface of {}",
+            "{}: frame {frame} is of {}, which is not read here; capture on an interface of {}",
             self.path.display(),
+            link_type_named(link_type),
+            LinkLayer::READ
+        ))
+    }
+
+    /// The error of a capture of which no frame can be looked into.
+    fn unknown_links(&self, correction: &IcrcCorrection, link_type: u16) -> CaptureError {
+        CaptureError(format!(
+            "{}: none of its frames ({}) can be looked into, because {} is not read here; capture on an interface of {}",
+            self.path.display(),
+            correction.frames,
+            link_type_named(link_type),
             LinkLayer::READ
         ))
     }
@@ -169,6 +194,14 @@ impl<'a> CaptureFile<'a> {
         !self.is_standard_input
             && self.path.metadata().is_ok_and(|file| file.is_file() && file.len() == 0)
     }
+}
+
+/// The interfaces of frames, and those that the reader knows, by number.
+fn interfaces<R: Read>(verifier: &Verifier, reader: &CaptureReader<R>) -> Vec<NumberedInterface> {
+    let mut all: Vec<_> = reader.numbered_interfaces().chain(verifier.interfaces()).collect();
+    all.sort_by_key(|interface| interface.number);
+    all.dedup_by_key(|interface| interface.number);
+    all
 }
 
 /// What to do about an error of the capture's bytes.

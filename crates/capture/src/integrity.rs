@@ -33,6 +33,7 @@ pub(crate) fn check(
     if dissection.cut {
         observations.push(Observation::Cut);
     }
+    observations.extend(dissection.not_looked_into.map(Observation::NotLookedInto));
     if dissection.fcs_undeclared {
         observations.push(Observation::UndeclaredFcs);
     }

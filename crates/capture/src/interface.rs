@@ -34,6 +34,15 @@ pub struct CapturedInterface {
     pub snap_length: u32,
 }
 
+/// A captured port by its number, as people name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NumberedInterface {
+    /// Number in the file, from 0, through all sections.
+    pub number: usize,
+    /// Name (`if_name`), if the file has one.
+    pub name: Option<String>,
+}
+
 /// The direction of a frame, as seen from the captured port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {

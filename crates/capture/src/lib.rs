@@ -71,19 +71,20 @@ mod verifier;
 mod writer;
 
 pub use dissection::{
-    Address, Checksum, Contents, Dissection, Dissector, ErspanII, ErspanIII, Gre, LinkLayer,
-    LinuxCooked, OpcodeName, OuterHeader, OuterLayer, Packet, Protocol, Vxlan,
+    Address, Checksum, Contents, Dissection, Dissector, ErspanII, ErspanIII, Gre, HeadersRead,
+    LinkLayer, LinuxCooked, NotLookedInto, OpcodeName, OuterHeader, OuterLayer, Packet, Protocol,
+    Vxlan,
 };
 pub use error::ReadError;
 pub use fault::{Fault, PayloadRule};
 pub use file::{CaptureError, CaptureFile, CaptureRead, ReadingEnded};
-pub use filter::{Filter, OpcodeWanted, TimeWanted};
+pub use filter::{AddressWanted, EcnWanted, Filter, OpcodeWanted, ProtocolWanted, TimeWanted};
 pub use flow::{Connection, Flow, FlowCounters, FlowKey, FlowTable, MAX_FLOWS};
 pub use format::Format;
-pub use hex_dump::HexDump;
+pub use hex_dump::{HexDump, HexDumpComment};
 pub use icrc_correction::IcrcCorrection;
 pub use icrc_explained::IcrcExplained;
-pub use interface::{CapturedInterface, Direction, Interface};
+pub use interface::{CapturedInterface, Direction, Interface, NumberedInterface};
 pub use make::{Recipe, RecipeError};
 pub use observation::Observation;
 pub use reader::{CaptureReader, CapturedFrame};

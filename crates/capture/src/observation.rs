@@ -4,6 +4,8 @@ use std::fmt;
 
 use rocelab_wire::{NakCode, Psn, rnr_timer_ns};
 
+use crate::dissection::NotLookedInto;
+
 /// Something that can happen in a network that works correctly: not a [`Fault`](crate::Fault).
 ///
 /// `Display` is one line: a name for programs, and after a colon details, if there are any.
@@ -77,6 +79,8 @@ pub enum Observation {
     },
     /// Only the beginning of the frame was captured: checksums and pad cannot be checked.
     Cut,
+    /// The frame may have a RoCE packet in it, but was not looked into.
+    NotLookedInto(NotLookedInto),
 }
 
 impl Observation {
@@ -100,6 +104,7 @@ impl Observation {
             Self::UndeclaredFcs => "undeclared_fcs",
             Self::TrailingBytes { .. } => "trailing_bytes",
             Self::Cut => "cut",
+            Self::NotLookedInto(_) => "not_looked_into",
         }
     }
 }
@@ -122,6 +127,7 @@ impl fmt::Display for Observation {
             Self::RnrNak { timer_code } => {
                 write!(f, ": timer {} us", rnr_timer_ns(*timer_code) / 1_000)
             }
+            Self::NotLookedInto(reason) => write!(f, ": {reason}"),
             Self::TrailingBytes { count } => write!(f, ": {count}"),
             Self::Cnp
             | Self::CnpWithoutBecn

@@ -15,7 +15,7 @@ use rocelab_units::{Bandwidth, SimTime};
 
 use crate::format::NetworkField;
 use crate::writer::{DIRECTION_MASK, FLAGS_FCS_MASK, FLAGS_FCS_SHIFT, INBOUND, OUTBOUND};
-use crate::{CapturedInterface, Direction, Format, ReadError};
+use crate::{CapturedInterface, Direction, Format, NumberedInterface, ReadError};
 
 /// Size of the buffer in bytes. It limits memory, and the longest block that can be read.
 const BUFFER: usize = 1 << 20;
@@ -164,6 +164,14 @@ impl<R: Read> CaptureReader<R> {
     /// and a new section has new ones.
     pub fn interfaces(&self) -> &[CapturedInterface] {
         &self.interfaces
+    }
+
+    /// As [`interfaces`](Self::interfaces), with their numbers through all sections.
+    pub(crate) fn numbered_interfaces(&self) -> impl Iterator<Item = NumberedInterface> + '_ {
+        let numbers = self.interfaces_before..;
+        numbers
+            .zip(&self.interfaces)
+            .map(|(number, interface)| NumberedInterface { number, name: interface.name.clone() })
     }
 
     /// The next frame, or `None` at the end of the file and after an error.

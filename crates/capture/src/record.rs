@@ -8,7 +8,9 @@ use rocelab_wire::{Frame, InfiniBandPacket, NakCode};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
-use crate::dissection::{Contents, Dissection, OpcodeName, OuterLayer, Protocol};
+use crate::dissection::{
+    Contents, Dissection, HeadersRead, NotLookedInto, OpcodeName, OuterLayer, Protocol,
+};
 use crate::flow::{Connection, Flow};
 use crate::verifier::{Verified, Verifier};
 
@@ -23,6 +25,7 @@ impl Serialize for Verified<'_> {
             frame: self.number,
             time_s: seconds(self.time),
             interface: self.interface,
+            interface_number: self.interface_number,
             proto: self.dissection.protocol.name(),
             opcode: bth.map(|(_, name)| Text(name)),
             opcode_number: bth.map(|(bth, _)| bth.opcode),
@@ -46,6 +49,7 @@ struct FrameRecord<'a> {
     frame: u64,
     time_s: String,
     interface: Option<&'a str>,
+    interface_number: usize,
     proto: &'static str,
     opcode: Option<Text<OpcodeName>>,
     opcode_number: Option<u8>,
@@ -78,18 +82,23 @@ impl Serialize for Decoded<'_> {
                 proto: dissection.protocol.name(),
                 icrc: dissection.icrc.name(),
                 fcs: dissection.fcs.name(),
+                headers: dissection.headers_read.as_ref(),
                 error: dissection.error.map(Text),
+                stopped: dissection.stopped.map(Text),
             }),
         };
         DecodedRecord {
             frame: self.0.number,
             time_s: seconds(self.0.time),
             interface: self.0.interface,
+            interface_number: self.0.interface_number,
             captured_len: dissection.captured_len,
+            original_len: dissection.original_len,
             cut: dissection.cut,
             outer: dissection.outer,
             headers,
-            mad: dissection.packet().and_then(|packet| packet.mad()),
+            not_looked_into: dissection.not_looked_into.map(NotLookedInto::name),
+            mad: dissection.mad(),
         }
         .serialize(serializer)
     }
@@ -100,12 +109,16 @@ struct DecodedRecord<'a> {
     frame: u64,
     time_s: String,
     interface: Option<&'a str>,
+    interface_number: usize,
     captured_len: usize,
+    original_len: usize,
     cut: bool,
     #[serde(skip_serializing_if = "<[OuterLayer]>::is_empty")]
     outer: &'a [OuterLayer],
     #[serde(flatten)]
     headers: Headers<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_looked_into: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mad: Option<Mad<'a>>,
 }
@@ -116,16 +129,20 @@ enum Headers<'a> {
     Ethernet(&'a Frame<'a>),
     InfiniBand(&'a InfiniBandPacket<'a>),
     Partly(serde_json::Value),
-    Opaque(Opaque),
+    Opaque(Opaque<'a>),
 }
 
 #[derive(Serialize)]
-struct Opaque {
+struct Opaque<'a> {
     proto: &'static str,
     icrc: &'static str,
     fcs: &'static str,
+    #[serde(flatten)]
+    headers: Option<&'a HeadersRead>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Text<rocelab_wire::ParseError>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<Text<rocelab_wire::ParseError>>,
 }
 
 /// Without what was not captured. If the end of the frame was replaced by zeros, there are no checksums to check; if the
@@ -269,6 +286,7 @@ struct Summary {
     packets_not_followed: u64,
     missing_psns: u64,
     unacknowledged_messages: usize,
+    not_looked_into: serde_json::Map<String, serde_json::Value>,
     protocols: serde_json::Map<String, serde_json::Value>,
     opcodes: serde_json::Map<String, serde_json::Value>,
 }
@@ -289,6 +307,8 @@ impl Summary {
             .iter()
             .filter(|protocol| totals.of_protocol(**protocol) > 0)
             .map(|protocol| (protocol.name().to_owned(), totals.of_protocol(*protocol).into()));
+        let reasons =
+            verifier.not_looked_into().map(|(reason, frames)| (reason.name(), frames.into()));
         let mut opcodes = serde_json::Map::new();
         for count in verifier.opcodes() {
             // An operation with telemetry has the same name as without.
@@ -304,6 +324,7 @@ impl Summary {
             packets_not_followed: flows.not_followed(),
             missing_psns: flows.flows().iter().map(Flow::missing).sum(),
             unacknowledged_messages: flows.flows().iter().map(Flow::unacknowledged_messages).sum(),
+            not_looked_into: reasons.collect(),
             protocols: protocols.collect(),
             opcodes,
         }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use crate::CapturedFrame;
-use crate::dissection::{Dissection, Dissector, OpcodeName, Protocol};
+use crate::dissection::{Dissection, Dissector, NotLookedInto, OpcodeName, Protocol};
 use crate::fault::Fault;
 use crate::flow::{FlowTable, Seen, SharedAddresses};
 use crate::integrity;
 use crate::observation::Observation;
+use crate::{CapturedFrame, NumberedInterface};
 
 /// Checks the frames of a capture one by one: each by itself, and each packet against the earlier
 /// packets of the same queue pair.
@@ -50,7 +50,13 @@ pub struct Verifier {
     observations: Vec<Observation>,
     totals: Totals,
     opcodes: OpcodeCounts,
+    /// The names of interfaces that frames were captured on, by number; the first [`MAX_INTERFACES`] of them.
+    interfaces: BTreeMap<usize, Option<String>>,
+    not_looked_into: BTreeMap<NotLookedInto, u64>,
 }
+
+/// Most interfaces whose names are remembered: this limits memory.
+const MAX_INTERFACES: usize = 1 << 14;
 
 /// The common addresses of each interface of a capture.
 ///
@@ -86,6 +92,11 @@ fn number_of_interface(captured: &CapturedFrame<'_>) -> u32 {
     u32::try_from(captured.interface).unwrap_or(u32::MAX)
 }
 
+/// The interface's name, if the file has one.
+fn name_of_interface<'a>(captured: &CapturedFrame<'a>) -> Option<&'a str> {
+    captured.described.and_then(|interface| interface.name.as_deref())
+}
+
 /// Whether receivers drop a frame with these faults, so that nothing in it can be trusted.
 fn is_damaged(faults: &[Fault]) -> bool {
     faults
@@ -102,6 +113,8 @@ pub struct Verified<'a> {
     pub time: Duration,
     /// Name of the interface, if the file has one.
     pub interface: Option<&'a str>,
+    /// Number of the interface in the file, from 0.
+    pub interface_number: usize,
     /// What was captured.
     pub bytes: &'a [u8],
     /// The parsed frame.
@@ -157,6 +170,15 @@ impl Verifier {
         self.observations.clear();
         let dissection = self.dissector.dissect(captured);
         integrity::check(&dissection, &mut self.faults, &mut self.observations);
+        if !self.interfaces.contains_key(&captured.interface)
+            && self.interfaces.len() < MAX_INTERFACES
+        {
+            let name = name_of_interface(captured).map(str::to_owned);
+            self.interfaces.insert(captured.interface, name);
+        }
+        if let Some(reason) = dissection.not_looked_into {
+            *self.not_looked_into.entry(reason).or_default() += 1;
+        }
         self.totals.frames += 1;
         self.totals.cut += u64::from(dissection.cut);
         self.totals.by_protocol[dissection.protocol as usize] += 1;
@@ -175,7 +197,7 @@ impl Verifier {
                 true => packet.operation(),
                 false => packet.operation_by_header(),
             };
-            if let (Some(operation), false) = (operation, is_damaged(&self.faults)) {
+            if let Some(operation) = operation {
                 let interface = number_of_interface(captured);
                 let seen = Seen {
                     number: captured.number,
@@ -187,13 +209,7 @@ impl Verifier {
                     // The length of telemetry is in the telemetry header.
                     has_length: has_extensions || packet.bth.opcode().is_some(),
                 };
-                let by_itself = self.faults.len();
-                flow = self.flows.observe(&seen, &mut self.faults, &mut self.observations);
-                if let (Some(flow), 1..) = (flow, by_itself)
-                    && self.faults.len() == by_itself
-                {
-                    self.flows.count_faulty(flow);
-                }
+                flow = follow(&mut self.flows, &seen, &mut self.faults, &mut self.observations);
             }
         }
         self.totals.faults += self.faults.len() as u64;
@@ -202,13 +218,34 @@ impl Verifier {
         Verified {
             number: captured.number,
             time: captured.time,
-            interface: captured.described.and_then(|interface| interface.name.as_deref()),
+            interface: name_of_interface(captured),
+            interface_number: captured.interface,
             bytes: captured.bytes,
             dissection,
             faults: &self.faults,
             observations: &self.observations,
             flow,
         }
+    }
+
+    /// The interfaces that frames were captured on, by number.
+    pub fn interfaces(&self) -> impl Iterator<Item = NumberedInterface> + '_ {
+        let numbered = |(&number, name): (&usize, &Option<String>)| NumberedInterface {
+            number,
+            name: name.clone(),
+        };
+        self.interfaces.iter().map(numbered)
+    }
+
+    /// The name of the interface with this number, if the file has one.
+    #[must_use]
+    pub fn interface_name(&self, number: u32) -> Option<&str> {
+        self.interfaces.get(&(number as usize))?.as_deref()
+    }
+
+    /// The number of frames that were not looked into although they may have RoCE packets in them, by reason.
+    pub fn not_looked_into(&self) -> impl Iterator<Item = (NotLookedInto, u64)> + '_ {
+        self.not_looked_into.iter().map(|(reason, frames)| (*reason, *frames))
     }
 
     /// The totals so far.
@@ -229,6 +266,25 @@ impl Verifier {
     pub fn opcodes(&self) -> Vec<OpcodeCount> {
         self.opcodes.list()
     }
+}
+
+/// Takes a packet into its flow, and returns the number of that.
+fn follow(
+    flows: &mut FlowTable,
+    seen: &Seen<'_>,
+    faults: &mut Vec<Fault>,
+    observations: &mut Vec<Observation>,
+) -> Option<u32> {
+    if is_damaged(faults) {
+        flows.note_damaged(seen);
+        return None;
+    }
+    let by_itself = faults.len();
+    let flow = flows.observe(seen, faults, observations)?;
+    if by_itself > 0 && faults.len() == by_itself {
+        flows.count_faulty(flow);
+    }
+    Some(flow)
 }
 
 /// The number of packets with an opcode.

@@ -106,6 +106,8 @@ Examples:
   rocelab pcap decode capture.pcapng --json
   rocelab pcap decode capture.pcapng --tree --hex --count 1
   rocelab pcap decode capture.pcapng --qp 0x11 --opcode RC_ACKNOWLEDGE --from 1ms --to 2ms
+  rocelab pcap decode capture.pcapng --address 10.0.0.1 --ecn ce --protocol rocev2
+  rocelab pcap decode capture.pcapng --hex | text2pcap - copy.pcapng
   tcpdump -i eth0 -w - udp port 4791 | rocelab pcap decode -";
 
 /// Of `rocelab pcap verify`.

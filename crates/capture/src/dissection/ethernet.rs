@@ -4,7 +4,7 @@ use rocelab_wire::{
     Body, Bth, CnTag, Encapsulation, Ethernet, Frame, VlanTag, crc_from_wire, fcs, icrc,
 };
 
-use super::{Checksum, Contents, Dissection, FCS_LEN, Protocol};
+use super::{Checksum, Contents, Dissection, FCS_LEN, HeadersRead, Protocol};
 use crate::CapturedFrame;
 
 /// Longest original length of a cut frame that is parsed, in bytes: more than an Ethernet frame
@@ -42,7 +42,7 @@ impl EthernetDissector {
         if !has_fcs {
             self.look_for_fcs(&mut dissection, captured);
         }
-        with_icrc(dissection)
+        with_icrc(dissection, captured.bytes)
     }
 
     /// Parses a frame that something is around, so that its end is known, and it has no FCS.
@@ -50,7 +50,7 @@ impl EthernetDissector {
         if captured.bytes.len() < captured.original_length as usize {
             return self.dissect_cut(captured, false);
         }
-        with_icrc(parse(captured.bytes, captured))
+        with_icrc(parse(captured.bytes, captured), captured.bytes)
     }
 
     /// Parses a frame of which only the beginning was captured.
@@ -61,12 +61,14 @@ impl EthernetDissector {
     ) -> Dissection<'a> {
         let whole_len = captured.original_length as usize;
         if whole_len > LONGEST {
-            return Dissection::nothing(Protocol::of_bytes(captured.bytes), captured);
+            let nothing = Dissection::nothing(Protocol::of_bytes(captured.bytes), captured);
+            return with_headers(nothing, captured.bytes);
         }
         self.completed.clear();
         self.completed.extend_from_slice(captured.bytes);
         self.completed.resize(whole_len, 0);
-        dissect_cut(&self.completed, captured, has_fcs)
+        let dissection = dissect_cut(&self.completed, captured, has_fcs);
+        with_headers(dissection, captured.bytes)
     }
 
     /// Finds an FCS that the file does not declare, as in many captures. The bytes after the packet
@@ -94,8 +96,17 @@ impl EthernetDissector {
     }
 }
 
-/// With the verdict on its ICRC, if it has one.
-fn with_icrc(mut dissection: Dissection<'_>) -> Dissection<'_> {
+/// With the headers that can be read, if it was not parsed.
+fn with_headers<'a>(mut dissection: Dissection<'a>, bytes: &[u8]) -> Dissection<'a> {
+    if matches!(dissection.contents, Contents::Opaque) {
+        dissection.headers_read = Some(HeadersRead::of_ethernet(bytes));
+    }
+    dissection
+}
+
+/// With the verdict on its ICRC, if it has one, or the headers that can be read.
+fn with_icrc<'a>(dissection: Dissection<'a>, bytes: &[u8]) -> Dissection<'a> {
+    let mut dissection = with_headers(dissection, bytes);
     if let Some(roce) = dissection.frame().and_then(Frame::roce) {
         dissection.icrc = Checksum::of(roce.icrc, icrc(roce));
     }
@@ -113,8 +124,11 @@ fn parse<'a>(bytes: &'a [u8], captured: &CapturedFrame<'a>) -> Dissection<'a> {
         }
         Err(error) => {
             let protocol = Protocol::of_bytes(bytes);
-            let error = Some(error).filter(|_| protocol != Protocol::Other);
-            Dissection { error, ..Dissection::nothing(protocol, captured) }
+            let nothing = Dissection::nothing(protocol, captured);
+            match protocol {
+                Protocol::Other => Dissection { stopped: Some(error), ..nothing },
+                _ => Dissection { error: Some(error), ..nothing },
+            }
         }
     }
 }

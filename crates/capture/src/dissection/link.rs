@@ -44,6 +44,14 @@ impl LinkLayer {
         }
     }
 
+    /// Length of the header that a capture card puts before each packet, in bytes.
+    pub(super) const fn record_header_len(self) -> usize {
+        match self {
+            Self::Erf => ERF_HEADER_LEN,
+            _ => 0,
+        }
+    }
+
     /// The packet of InfiniBand inside the captured bytes, if there is one.
     pub(super) fn infiniband(self, bytes: &[u8]) -> Option<&[u8]> {
         match self {

@@ -1,17 +1,24 @@
 //! Parses a captured frame and checks its checksums.
 
 mod ethernet;
+mod headers_read;
 mod link;
+mod not_looked_into;
 mod outer;
 mod packet;
 mod protocol;
 
+use rocelab_wire::cm::Mad;
 use rocelab_wire::{
-    Bth, EtherType, Ethernet, Frame, InfiniBandPacket, MacAddress, ParseError, crc_from_wire, fcs,
+    Body, Bth, EtherType, Ethernet, Frame, InfiniBandPacket, MacAddress, ParseError, crc_from_wire,
+    fcs,
 };
 
 use ethernet::EthernetDissector;
+pub use headers_read::HeadersRead;
 pub use link::LinkLayer;
+pub use not_looked_into::NotLookedInto;
+pub(crate) use not_looked_into::link_type_named;
 pub use outer::{ErspanII, ErspanIII, Gre, LinuxCooked, OuterHeader, OuterLayer, Vxlan};
 pub use packet::{Address, OpcodeName, Packet};
 pub use protocol::Protocol;
@@ -82,8 +89,15 @@ pub struct Dissection<'a> {
     pub cut_bth: Option<Bth>,
     /// In that case: the frame, with zeros in place of everything after that header.
     pub(crate) beginning: Option<Frame<'a>>,
-    /// Why the frame could not be parsed, if its protocol is known here.
+    /// Why the frame could not be parsed, if its protocol is known here. Places count from the beginning of what was captured.
     pub error: Option<ParseError>,
+    /// Why a frame of another protocol was read only to its last header that is valid. This is no error of the frame: only who
+    /// knows its protocol can tell.
+    pub stopped: Option<ParseError>,
+    /// Why the frame was not looked into, if it may have a RoCE packet in it nevertheless.
+    pub not_looked_into: Option<NotLookedInto>,
+    /// The headers that could be read, if the contents are opaque.
+    pub headers_read: Option<HeadersRead>,
     /// The invariant CRC.
     pub icrc: Checksum,
     /// The Ethernet frame check sequence.
@@ -94,6 +108,8 @@ pub struct Dissection<'a> {
     pub cut: bool,
     /// Length of the frame as captured, in bytes, with everything around it.
     pub captured_len: usize,
+    /// Length of the frame on the wire, in bytes, as the file gives it: more than was captured if the frame is cut.
+    pub original_len: usize,
     /// Length of the parsed frame as captured, in bytes: without what is around it.
     pub(crate) frame_len: usize,
 }
@@ -135,9 +151,48 @@ impl<'a> Dissection<'a> {
     pub(crate) fn place_of_icrc(&self) -> Option<usize> {
         let frame = self.frame().filter(|_| !self.cut)?;
         let roce = frame.roce()?;
+        Some(self.place_of_payload(frame) + roce.payload.len() + roce.pad.len())
+    }
+
+    /// Where the base transport header of a RoCE packet begins in the captured bytes.
+    pub(crate) fn place_of_bth(&self) -> Option<usize> {
+        let frame = self.frame()?;
+        let headers_len = Bth::LEN + frame.roce()?.extensions.len();
+        self.place_of_payload(frame).checked_sub(headers_len)
+    }
+
+    /// Where what follows the headers of the frame begins in its bytes.
+    fn place_of_payload(&self, frame: &Frame<'_>) -> usize {
         let made = if self.without_ethernet { Ethernet::LEN } else { 0 };
-        let after_headers = self.offset + ethernet::headers_len(frame) - made;
-        Some(after_headers + roce.payload.len() + roce.pad.len())
+        self.offset + ethernet::headers_len(frame) - made
+    }
+
+    /// The headers before the payload, as far as they could be read; a made Ethernet header is none of them.
+    pub(crate) fn headers(&self) -> HeadersRead {
+        let headers = match &self.contents {
+            Contents::Ethernet(frame) => HeadersRead::of_frame(frame),
+            Contents::InfiniBand(packet) => HeadersRead::of_infiniband_packet(packet),
+            Contents::Opaque => self.headers_read.unwrap_or_default(),
+        };
+        HeadersRead { ethernet: headers.ethernet.filter(|_| !self.without_ethernet), ..headers }
+    }
+
+    /// With the reason why it was not looked into, if there is one.
+    fn with_reason(mut self) -> Self {
+        if let Contents::Ethernet(Frame { ethernet, body: Body::Other(bytes), .. }) = &self.contents
+        {
+            self.not_looked_into = NotLookedInto::of_packet(ethernet.ether_type, bytes, self.outer);
+        }
+        self
+    }
+
+    /// The management datagram in the packet, if it was captured to its end.
+    #[must_use]
+    pub fn mad(&self) -> Option<Mad<'_>> {
+        let packet = self.packet()?;
+        let end =
+            self.frame().map_or(0, |frame| self.place_of_payload(frame) + packet.payload.len());
+        packet.mad().filter(|_| !self.cut || end <= self.captured_len)
     }
 
     fn set_fcs(&mut self, found: u32, verdict: Checksum) {
@@ -157,11 +212,15 @@ impl<'a> Dissection<'a> {
             cut_bth: None,
             beginning: None,
             error: None,
+            stopped: None,
+            not_looked_into: None,
+            headers_read: None,
             icrc: Checksum::Absent,
             fcs: Checksum::Absent,
             fcs_undeclared: false,
             cut: captured.is_cut(),
             captured_len: captured.bytes.len(),
+            original_len: captured.original_length as usize,
             frame_len: captured.bytes.len(),
         }
     }
@@ -187,7 +246,9 @@ impl Dissector {
     /// its checksums are [absent](Checksum::Absent).
     pub fn dissect<'a>(&'a mut self, captured: &CapturedFrame<'a>) -> Dissection<'a> {
         let Some(layer) = LinkLayer::of_type(captured.link_type) else {
-            return Dissection::nothing(Protocol::Other, captured);
+            let reason = NotLookedInto::LinkType(captured.link_type);
+            let nothing = Dissection::nothing(Protocol::Other, captured);
+            return Dissection { not_looked_into: Some(reason), ..nothing };
         };
         if matches!(layer, LinkLayer::InfiniBand | LinkLayer::Erf) {
             return dissect_infiniband(layer, captured);
@@ -197,7 +258,7 @@ impl Dissector {
         self.outer.clear();
         let Some(inner) = outer::find(layer, captured.bytes, whole_len, &mut self.outer) else {
             if layer == LinkLayer::Ethernet {
-                return self.ethernet.dissect(captured);
+                return self.ethernet.dissect(captured).with_reason();
             }
             let outer = &self.outer;
             return Dissection { outer, ..Dissection::nothing(Protocol::Other, captured) };
@@ -218,15 +279,35 @@ impl Dissector {
         let original_length = u32::try_from(len).unwrap_or(u32::MAX);
         let frame =
             CapturedFrame { bytes, original_length, fcs_length: 0, link_type: 1, ..*captured };
+        let without_ethernet = inner.ether_type.is_some();
+        let inner = self.ethernet.dissect_inner(&frame);
+        let made = if without_ethernet { Ethernet::LEN } else { 0 };
+        let placed = |error: ParseError| placed(error, start, made);
         Dissection {
             outer: &self.outer,
             offset: start,
-            without_ethernet: inner.ether_type.is_some(),
+            without_ethernet,
+            error: inner.error.map(placed),
+            stopped: inner.stopped.map(placed),
+            headers_read: inner.headers_read.map(|headers| HeadersRead {
+                ethernet: headers.ethernet.filter(|_| !without_ethernet),
+                ..headers
+            }),
             fcs: fcs_of(captured),
             captured_len: captured.bytes.len(),
-            ..self.ethernet.dissect_inner(&frame)
+            original_len: captured.original_length as usize,
+            ..inner
         }
+        .with_reason()
     }
+}
+
+/// The error of a frame that begins at `start` of the captured bytes; `made` bytes before it were not captured.
+fn placed(mut error: ParseError, start: usize, made: usize) -> ParseError {
+    if let ParseError::Truncated { offset, .. } | ParseError::Field { offset, .. } = &mut error {
+        *offset = (*offset + start).saturating_sub(made);
+    }
+    error
 }
 
 /// An Ethernet header for a packet that was captured without one.
@@ -250,10 +331,20 @@ fn fcs_of(captured: &CapturedFrame<'_>) -> Checksum {
 /// Parses a packet of native InfiniBand. A cut packet cannot be parsed, because its length field
 /// must match its bytes.
 fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dissection<'a> {
-    let nothing = Dissection::nothing(Protocol::InfiniBand, captured);
+    let offset = layer.record_header_len();
+    let nothing = Dissection { offset, ..Dissection::nothing(Protocol::InfiniBand, captured) };
+    let headers_read = |bytes: &[u8]| Some(HeadersRead::of_infiniband(bytes));
     let bytes = match layer.infiniband(captured.bytes) {
         Some(bytes) if !captured.is_cut() => bytes,
-        Some(_) => return nothing,
+        Some(bytes) => return Dissection { headers_read: headers_read(bytes), ..nothing },
+        None if captured.is_cut() => {
+            let bytes = captured.bytes.get(offset..).unwrap_or_default();
+            return Dissection {
+                protocol: Protocol::Other,
+                headers_read: headers_read(bytes),
+                ..nothing
+            };
+        }
         None => return Dissection { protocol: Protocol::Other, ..nothing },
     };
     match InfiniBandPacket::parse(bytes) {
@@ -264,6 +355,10 @@ fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dis
             };
             Dissection { contents: Contents::InfiniBand(packet), icrc, ..nothing }
         }
-        Err(error) => Dissection { error: Some(error), ..nothing },
+        Err(error) => Dissection {
+            error: Some(placed(error, offset, 0)),
+            headers_read: headers_read(bytes),
+            ..nothing
+        },
     }
 }

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use rocelab_wire::Psn;
 
+use crate::observation::Observation;
+
 /// Number of gaps of a flow that are remembered; the oldest is forgotten first.
 const REMEMBERED: usize = 32;
 
@@ -14,11 +16,19 @@ pub(super) struct Gap {
     pub(super) count: u32,
     /// Whether the receiver missed them too, and reported it.
     pub(super) reported: bool,
+    /// Whether packets with these PSNs were captured, with a wrong checksum: receivers miss them, the capture does not.
+    pub(super) damaged: bool,
 }
 
 impl Gap {
     fn end(&self) -> Psn {
         self.first.wrapping_add(self.count)
+    }
+
+    /// What is told of it: nothing, if its packets are in the capture.
+    pub(super) fn observation(&self) -> Option<Observation> {
+        let Self { first, count, .. } = *self;
+        (!self.damaged).then_some(Observation::Gap { first, count })
     }
 }
 
@@ -27,11 +37,11 @@ impl Gap {
 pub(super) struct Missing(VecDeque<Gap>);
 
 impl Missing {
-    pub(super) fn add(&mut self, first: Psn, count: u32) {
+    pub(super) fn add(&mut self, gap: Gap) {
         if self.0.len() == REMEMBERED {
             self.0.pop_front();
         }
-        self.0.push_back(Gap { first, count, reported: false });
+        self.0.push_back(gap);
     }
 
     pub(super) fn clear(&mut self) {
@@ -46,9 +56,9 @@ impl Missing {
         self.0.iter().any(|gap| !psn.is_before(gap.first) && psn.is_before(gap.end()))
     }
 
-    /// How many PSNs are missing.
+    /// How many PSNs are missing in the capture.
     pub(super) fn count(&self) -> u64 {
-        self.0.iter().map(|gap| u64::from(gap.count)).sum()
+        self.0.iter().filter(|gap| !gap.damaged).map(|gap| u64::from(gap.count)).sum()
     }
 
     /// Removes `count` PSNs that have come late; returns whether any of them was missing.
@@ -85,14 +95,14 @@ impl Missing {
     }
 
     /// Removes gaps that are acknowledged, up to and including `psn`; returns the first of them
-    /// that the receiver had not reported.
+    /// that the receiver had not reported, and that is not in the capture.
     pub(super) fn acknowledge(&mut self, psn: Psn) -> Option<Gap> {
         let mut unexplained = None;
         while let Some(gap) = self.0.front().copied()
             && !gap.first.is_after(psn)
         {
             self.0.pop_front();
-            if !gap.reported {
+            if !gap.reported && !gap.damaged {
                 unexplained = unexplained.or(Some(gap));
             }
         }
@@ -104,10 +114,14 @@ impl Missing {
 mod tests {
     use super::*;
 
+    fn gap(first: u32, count: u32) -> Gap {
+        Gap { first: Psn::new(first), count, reported: false, damaged: false }
+    }
+
     #[test]
     fn gaps_are_filled_from_any_side() {
         let mut missing = Missing::default();
-        missing.add(Psn::new(0xff_fffe), 5);
+        missing.add(gap(0xff_fffe, 5));
         assert!(missing.fill(Psn::new(0), 1), "the middle");
         assert_eq!(missing.count(), 4);
         assert!(missing.fill(Psn::new(0xff_fffe), 1) && missing.fill(Psn::new(2), 1));
@@ -119,13 +133,16 @@ mod tests {
     #[test]
     fn acknowledged_gaps_are_unexplained_unless_reported() {
         let mut missing = Missing::default();
-        missing.add(Psn::new(10), 2);
-        missing.add(Psn::new(20), 1);
+        missing.add(gap(10, 2));
+        missing.add(gap(20, 1));
         assert_eq!(missing.acknowledge(Psn::new(9)), None);
         missing.report(Psn::new(11));
         assert_eq!(missing.acknowledge(Psn::new(30)), None);
-        missing.add(Psn::new(40), 3);
+        missing.add(gap(40, 3));
         assert_eq!(missing.acknowledge(Psn::new(50)).map(|gap| gap.count), Some(3));
+        missing.add(Gap { damaged: true, ..gap(60, 1) });
+        assert_eq!((missing.count(), missing.contains(Psn::new(60))), (0, true));
+        assert_eq!(missing.acknowledge(Psn::new(70)), None);
         assert!(missing.is_empty());
     }
 }

@@ -6,6 +6,7 @@
 
 mod counters;
 mod coverage;
+mod damaged;
 mod direction;
 mod key;
 mod missing;

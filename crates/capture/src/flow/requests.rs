@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rocelab_wire::{Opcode, Psn};
 
+use super::damaged::Damaged;
 use super::missing::{Gap, Missing};
 use super::mtu::{PathMtus, packets};
 use super::novelty::Novelty;
@@ -91,6 +92,8 @@ pub(super) struct Requests {
     open_read: Option<Read>,
     /// The PSN after the latest one that was sent.
     high: Psn,
+    /// PSNs of packets with a wrong checksum.
+    damaged: Damaged,
     position: Position,
     /// The position after the packet before `high`.
     tip: Position,
@@ -239,10 +242,17 @@ impl Requests {
         (self.first, self.next, self.high, self.unacknowledged) = (psn, psn, psn, psn);
         (self.position, self.tip, self.open_read) = (Position::Unknown, Position::Unknown, None);
         self.missing.clear();
+        self.damaged = Damaged::default();
         self.reads.clear();
         self.messages.clear();
         self.sent.clear();
         self.early = None;
+    }
+
+    /// Takes a packet with a wrong checksum; `read` is the length in bytes that it asks for, if it is a read.
+    pub(super) fn note_damaged(&mut self, psn: Psn, read: Option<u32>) {
+        let count = read.map_or(1, |len| self.mtus.packets(len).0);
+        self.damaged.add(psn, count);
     }
 
     /// Compares the request with the packets before.
@@ -253,8 +263,10 @@ impl Requests {
             Place::Next => {}
             Place::Ahead(count) => {
                 let first = psn.wrapping_sub(count);
-                self.missing.add(first, count);
-                observations.push(Observation::Gap { first, count });
+                for part in self.damaged.split(first, count) {
+                    self.missing.add(part);
+                    observations.extend(part.observation());
+                }
                 self.position = Position::Unknown;
                 return Novelty::New;
             }

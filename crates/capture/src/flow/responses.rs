@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use rocelab_wire::{Psn, Syndrome};
 
+use super::damaged::Damaged;
+use super::missing::Gap;
 use super::novelty::Novelty;
 use super::position::{Position, Step};
 use super::requests::Requests;
@@ -30,9 +32,16 @@ pub(super) struct Responses {
     /// The PSN after the latest one that was sent.
     high: Option<Psn>,
     position: Position,
+    /// PSNs of responses with a wrong checksum.
+    damaged: Damaged,
 }
 
 impl Responses {
+    /// Takes a read response with a wrong checksum.
+    pub(super) fn note_damaged(&mut self, psn: Psn) {
+        self.damaged.add(psn, 1);
+    }
+
     /// Whether the response begins anew at the expected PSN although earlier responses are not
     /// complete. This is right if the read was requested again from there.
     pub(super) fn is_broken_off_by(&self, response: &Response) -> bool {
@@ -63,7 +72,8 @@ impl Responses {
             if let (Some(next), Position::Within(_)) = (next, self.position)
                 && let count @ 1.. = psn.distance_from(next)
             {
-                observations.push(Observation::Gap { first: next, count: count.unsigned_abs() });
+                let parts = self.damaged.split(next, count.unsigned_abs());
+                observations.extend(parts.iter().filter_map(Gap::observation));
             }
             self.position = Position::Unknown;
         } else if is_requested {

@@ -147,6 +147,27 @@ impl FlowTable {
         Some(id)
     }
 
+    /// Takes a packet with a wrong checksum. If its PSN is that of a gap, the packet is not missing in the capture.
+    pub(crate) fn note_damaged(&mut self, seen: &Seen<'_>) {
+        let key = FlowKey {
+            interface: seen.interface,
+            source: seen.packet.source,
+            destination: seen.packet.destination,
+            dest_qp: seen.packet.bth.dest_qp,
+        };
+        let is_numbered = !matches!(seen.operation.transport(), Transport::Cnp | Transport::Ud);
+        let Some(flow) = self.by_key.get(&key).filter(|_| is_numbered) else { return };
+        let flow = &mut self.flows[*flow as usize];
+        let psn = Psn::new(seen.packet.bth.psn);
+        if !seen.operation.is_response() {
+            let read =
+                seen.packet.extensions.reth.filter(|_| seen.operation.is_rdma_read_request());
+            flow.requests.note_damaged(psn, read.map(|reth| reth.dma_length));
+        } else if seen.operation.is_rdma_read_response() {
+            flow.responses.note_damaged(psn);
+        }
+    }
+
     /// Counts a frame of a followed flow that is faulty by its headers alone.
     pub(crate) fn count_faulty(&mut self, flow: u32) {
         if let Some(flow) = self.flows.get_mut(flow as usize) {

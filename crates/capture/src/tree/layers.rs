@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use rocelab_wire::{
-    Aeth, AtomicAckEth, AtomicEth, Bth, CnTag, Cnm, Cnp, Deth, Ethernet, Feth, Frame, Grh, Ieth,
-    ImmDt, InfiniBandPacket, Ipv4, Ipv6, Lrh, Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
+    Aeth, AtomicAckEth, AtomicEth, Body, Bth, CRC_LEN, CnTag, Cnm, Cnp, Deth, Ethernet, Feth,
+    Frame, Grh, Ieth, ImmDt, InfiniBandPacket, Ipv4, Ipv6, Lrh, Pause, Pfc, Reth, Sack, Udp,
+    VlanTag, Xrceth,
 };
 
 use super::ordered::Ordered;
@@ -28,7 +29,7 @@ pub(super) fn layers_of(dissection: &Dissection<'_>) -> Vec<Layer> {
         Contents::InfiniBand(packet) => layers.infiniband(packet, dissection),
         Contents::Opaque => layers.opaque(dissection),
     }
-    if let Some(mad) = dissection.packet().and_then(|packet| packet.mad()) {
+    if let Some(mad) = dissection.mad() {
         layers.all.push(Layer {
             name: "Management datagram".to_owned(),
             bytes: None,
@@ -66,28 +67,34 @@ impl Layers {
         } else {
             self.headers(Ordered::of(frame), frame.roce().map(|roce| roce.extensions.len()));
         }
-        if let Some(roce) = frame.roce() {
-            self.rest("Payload", roce.payload.len());
-            self.rest("Pad", roce.pad.len());
-            self.checksum("ICRC", 4, roce.icrc, dissection.icrc);
+        match &frame.body {
+            Body::Roce(roce) => {
+                self.rest("Payload", roce.payload.len());
+                self.rest("Pad", roce.pad.len());
+                self.checksum("ICRC", roce.icrc, dissection.icrc);
+            }
+            Body::Cnm { msdu, .. } => self.rest("MSDU", msdu.len()),
+            Body::Other(bytes) => self.rest("Data", bytes.len()),
+            _ => {}
         }
         self.rest("Padding", frame.padding.len());
-        if let Some(fcs) = frame.fcs {
-            self.checksum("FCS", 4, fcs, dissection.fcs);
+        if dissection.cut && dissection.outer.is_empty() {
+            // The file says that there is one.
+            self.rest("FCS", dissection.original_len.saturating_sub(self.at));
+        } else if let Some(fcs) = frame.fcs {
+            self.checksum("FCS", fcs, dissection.fcs);
         } else if dissection.fcs != Checksum::Absent {
             self.word("FCS", dissection.fcs.name());
         }
     }
 
     fn infiniband(&mut self, packet: &InfiniBandPacket<'_>, dissection: &Dissection<'_>) {
-        // A capture card's record begins with a header of its own.
-        self.at += dissection.captured_len.saturating_sub(packet.wire_len());
         let transport = packet.transport();
         self.headers(Ordered::of(packet), transport.map(|transport| transport.extensions.len()));
         if let Some(transport) = transport {
             self.rest("Payload", transport.payload.len());
             self.rest("Pad", transport.pad.len());
-            self.checksum("ICRC", 4, transport.icrc, dissection.icrc);
+            self.checksum("ICRC", transport.icrc, dissection.icrc);
         }
         if let Some(ok) = packet.vcrc_ok() {
             self.word("VCRC", if ok { "ok" } else { "bad" });
@@ -95,13 +102,10 @@ impl Layers {
     }
 
     fn opaque(&mut self, dissection: &Dissection<'_>) {
-        if let Some((bth, name)) = dissection.bth() {
-            let name = format!("BTH of {name}, the last header that was captured");
-            self.all.push(Layer { name, bytes: None, fields: Ordered::of(&bth) });
-        } else {
-            let len = dissection.captured_len.saturating_sub(self.at);
-            self.rest("Data", len);
+        if let Some(headers) = &dissection.headers_read {
+            self.headers(Ordered::of(headers), None);
         }
+        self.rest("Data", dissection.captured_len.saturating_sub(self.at));
     }
 
     /// The headers of a frame: of the entries of its JSON, those before the length of the payload that are no text. The
@@ -145,16 +149,17 @@ impl Layers {
         self.at += len;
     }
 
-    fn checksum(&mut self, name: &str, len: usize, found: u32, verdict: Checksum) {
+    /// A checksum of four bytes. Without a verdict, it was not captured whole.
+    fn checksum(&mut self, name: &str, found: u32, verdict: Checksum) {
         let text = match verdict {
             Checksum::Ok => format!("{found:#010x}, ok"),
             Checksum::Bad { computed, .. } => {
                 format!("{found:#010x}, bad: {computed:#010x} is right")
             }
-            Checksum::Absent => return,
+            Checksum::Absent => return self.rest(name, CRC_LEN),
         };
-        let bytes = Some(self.at..self.at + len);
-        self.at += len;
+        let bytes = Some(self.at..self.at + CRC_LEN);
+        self.at += CRC_LEN;
         self.all.push(Layer { name: name.to_owned(), bytes, fields: Ordered::Scalar(text) });
     }
 
@@ -174,7 +179,7 @@ fn without(object: &Ordered, key: &str) -> Ordered {
     }
 }
 
-fn counted(len: usize) -> String {
+pub(super) fn counted(len: usize) -> String {
     if len == 1 { "1 byte".to_owned() } else { format!("{len} bytes") }
 }
 

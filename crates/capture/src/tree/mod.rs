@@ -5,14 +5,14 @@ mod ordered;
 
 use std::fmt;
 
-use self::layers::{Layer, layers_of};
+use self::layers::{Layer, counted, layers_of};
 use self::ordered::Ordered;
 use crate::verifier::Verified;
 
 /// A frame as text of several lines: a line for each layer with the bytes that it takes, from 0, and below it a line
 /// for each field, in the names of `--json`. Checksums that are wrong say which value is right.
 ///
-/// Bytes count from the beginning of what was captured.
+/// Bytes count from the beginning of what was captured. Of a layer that was not captured whole, it says what is there.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree<'a>(pub &'a Verified<'a>);
 
@@ -28,9 +28,20 @@ impl fmt::Display for Tree<'_> {
         if let Some(interface) = interface {
             write!(f, "\n    interface: {interface}")?;
         }
-        write!(f, "\n    captured_len: {}", dissection.captured_len)?;
+        let (captured, original) = (dissection.captured_len, dissection.original_len);
+        write!(f, "\n    captured_len: {captured}\n    original_len: {original}")?;
         for layer in layers_of(dissection) {
-            show_layer(f, &layer)?;
+            show_layer(f, &layer, captured)?;
+        }
+        if original > captured {
+            let count = counted(original - captured);
+            write!(f, "\nNot captured, bytes {captured} to {}: {count}", original - 1)?;
+        }
+        if let Some(reason) = dissection.not_looked_into {
+            write!(f, "\nNot looked into: {reason}")?;
+        }
+        if let Some(reason) = dissection.stopped {
+            write!(f, "\nNot read further: {reason}")?;
         }
         if let Some(error) = dissection.error {
             write!(f, "\nMalformed: {error}")?;
@@ -42,14 +53,18 @@ impl fmt::Display for Tree<'_> {
     }
 }
 
-fn show_layer(f: &mut fmt::Formatter<'_>, layer: &Layer) -> fmt::Result {
+fn show_layer(f: &mut fmt::Formatter<'_>, layer: &Layer, captured: usize) -> fmt::Result {
     write!(f, "\n{}", layer.name)?;
-    match layer.bytes.clone() {
-        Some(bytes) if bytes.len() == 1 => write!(f, ", byte {}", bytes.start)?,
-        Some(bytes) if !bytes.is_empty() => {
-            write!(f, ", bytes {} to {}", bytes.start, bytes.end - 1)?;
+    if let Some(bytes) = layer.bytes.clone().filter(|bytes| !bytes.is_empty()) {
+        let (whole, there) = (bytes.len(), bytes.start..bytes.end.min(captured));
+        match there.len() {
+            0 => return write!(f, ": not captured, {}", counted(whole)),
+            1 => write!(f, ", byte {}", there.start)?,
+            _ => write!(f, ", bytes {} to {}", there.start, there.end - 1)?,
         }
-        _ => {}
+        if there.len() < whole {
+            return write!(f, ": {} of {} captured", there.len(), counted(whole));
+        }
     }
     match &layer.fields {
         Ordered::Scalar(value) => write!(f, ": {value}"),

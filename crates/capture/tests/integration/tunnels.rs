@@ -11,14 +11,14 @@ const CAPTURE: &[u8] = include_bytes!("../data/fault_write_corrupt_icrc.delivere
 const FRAMES: usize = 12;
 
 /// Frames of Ethernet, IPv4, UDP and InfiniBand's transport.
-fn frames() -> Vec<Vec<u8>> {
+pub(crate) fn frames() -> Vec<Vec<u8>> {
     let mut reader = CaptureReader::new(CAPTURE).unwrap();
     let mut next = || reader.next_frame().unwrap().unwrap().bytes.to_vec();
     (0..FRAMES).map(|_| next()).collect()
 }
 
 /// A classic capture of this link type.
-fn capture(link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn capture(link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xa1b2_3c4d, 0x0004_0002, 0, 0, 262_144, link_type] {
         file.extend(u32::to_le_bytes(word));
@@ -33,13 +33,13 @@ fn capture(link_type: u32, frames: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-fn ethernet(ether_type: u16, content: &[u8]) -> Vec<u8> {
+pub(crate) fn ethernet(ether_type: u16, content: &[u8]) -> Vec<u8> {
     let addresses = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
     [&addresses[..], &ether_type.to_be_bytes(), content].concat()
 }
 
 /// An IPv4 packet from 192.0.2.1 to 192.0.2.2.
-fn ipv4(protocol: u8, content: &[u8]) -> Vec<u8> {
+pub(crate) fn ipv4(protocol: u8, content: &[u8]) -> Vec<u8> {
     let len = u16::try_from(20 + content.len()).unwrap().to_be_bytes();
     let mut header =
         [0x45, 0, len[0], len[1], 0, 1, 0, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
@@ -51,7 +51,7 @@ fn ipv4(protocol: u8, content: &[u8]) -> Vec<u8> {
 }
 
 /// An IPv6 packet from 2001:db8::1 to 2001:db8::2.
-fn ipv6(next_header: u8, content: &[u8]) -> Vec<u8> {
+pub(crate) fn ipv6(next_header: u8, content: &[u8]) -> Vec<u8> {
     let mut header = [0; 40];
     header[0] = 0x60;
     header[4..6].copy_from_slice(&u16::try_from(content.len()).unwrap().to_be_bytes());
@@ -63,7 +63,7 @@ fn ipv6(next_header: u8, content: &[u8]) -> Vec<u8> {
     [&header[..], content].concat()
 }
 
-fn vxlan(frame: &[u8]) -> Vec<u8> {
+pub(crate) fn vxlan(frame: &[u8]) -> Vec<u8> {
     let len = u16::try_from(16 + frame.len()).unwrap().to_be_bytes();
     let udp = [0xc3, 0x4f, 0x12, 0xb5, len[0], len[1], 0, 0];
     [&udp[..], &[8, 0, 0, 0, 0, 0x12, 0x34, 0], frame].concat()

@@ -5,8 +5,8 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use rocelab_capture::{
-    CaptureFile, Checksum, Contents, Decoded, Filter, HexDump, IcrcExplained, OpcodeWanted,
-    TimeWanted, Tree, Verified,
+    AddressWanted, CaptureFile, Checksum, Contents, Decoded, EcnWanted, Filter, HexDump,
+    HexDumpComment, IcrcExplained, OpcodeWanted, ProtocolWanted, TimeWanted, Tree, Verified,
 };
 
 use super::CaptureArguments;
@@ -25,7 +25,7 @@ pub(crate) struct DecodeArguments {
     /// Print each layer of a frame with its bytes and all of its fields.
     #[arg(long, conflicts_with = "json")]
     tree: bool,
-    /// Print below each frame its bytes, in hexadecimal.
+    /// Print below each frame its bytes, in hexadecimal, as text2pcap reads them: all other lines begin with "# ".
     #[arg(long, conflicts_with = "json")]
     hex: bool,
     /// Show below each RoCE frame how its ICRC is computed.
@@ -45,6 +45,18 @@ struct FilterArguments {
     /// Packets of this opcode: a name such as RC_SEND_ONLY, or a number. May be given several times.
     #[arg(long, value_name = "OPCODE")]
     opcode: Vec<OpcodeWanted>,
+    /// Frames from or to this address, in tunnels too: IPv4, IPv6, GID or MAC. May be given several times.
+    #[arg(long, value_name = "ADDRESS")]
+    address: Vec<AddressWanted>,
+    /// Frames of this interface: its name, or its number in the file, from 0. May be given several times.
+    #[arg(long, value_name = "INTERFACE")]
+    interface: Vec<String>,
+    /// Frames of this protocol: roce_v1, roce_v2, cnp, pfc, pause, and others. May be given several times.
+    #[arg(long, value_name = "PROTOCOL")]
+    protocol: Vec<ProtocolWanted>,
+    /// Packets with this ECN codepoint: ce, ect0, ect1 or not-ect. May be given several times.
+    #[arg(long, value_name = "CODEPOINT")]
+    ecn: Vec<EcnWanted>,
     /// Frames from this time on, such as 1.5ms, in the time of the file; +1.5ms counts from its first frame.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     from: Option<TimeWanted>,
@@ -58,6 +70,10 @@ impl FilterArguments {
         let mut filter = Filter::default();
         filter.queue_pairs.clone_from(&self.qp);
         filter.opcodes.clone_from(&self.opcode);
+        filter.addresses.clone_from(&self.address);
+        filter.interfaces.clone_from(&self.interface);
+        filter.protocols.clone_from(&self.protocol);
+        filter.ecn.clone_from(&self.ecn);
         (filter.from, filter.to) = (self.from, self.to);
         filter
     }
@@ -99,7 +115,12 @@ fn decode(arguments: &DecodeArguments, output: &mut Output) -> Result<Option<Fai
         Ok(())
     })?;
     output.flush()?;
-    Ok(read.error.map(Failure::from))
+    if let Some(error) = read.error {
+        return Ok(Some(error.into()));
+    }
+    let unknown = filter.unknown_interface(&read.interfaces);
+    Ok(unknown
+        .map(|error| Failure::Input(format!("{}: {error}", arguments.capture.path.display()))))
 }
 
 /// Prints a frame in the way that was asked for.
@@ -111,26 +132,56 @@ fn show(
     if arguments.capture.json {
         return output.json(&Decoded(verified));
     }
+    if arguments.hex {
+        return show_bytes(arguments, verified, output);
+    }
     if arguments.tree {
         output.line(Tree(verified))?;
     } else {
         output.line(Line(verified))?;
     }
-    // One that is cut off says nothing of the bytes that are not there.
-    if arguments.explain_icrc
-        && verified.dissection.icrc != Checksum::Absent
-        && let Contents::Ethernet(frame) = &verified.dissection.contents
-        && let Some(roce) = frame.roce()
-    {
-        output.line(IcrcExplained(roce))?;
+    if let Some(explained) = explained(arguments, verified) {
+        output.line(explained)?;
     }
-    if arguments.hex {
-        output.line(HexDump(verified.bytes))?;
-    }
-    if arguments.tree || arguments.hex {
+    if arguments.tree {
         output.line("")?;
     }
     Ok(())
+}
+
+/// Prints a frame and its bytes for `text2pcap`: what is said of the frame is a comment.
+fn show_bytes(
+    arguments: &DecodeArguments,
+    verified: &Verified<'_>,
+    output: &mut Output,
+) -> Result<(), Closed> {
+    if arguments.tree {
+        output.line(HexDumpComment(Tree(verified)))?;
+    } else {
+        output.line(HexDumpComment(Line(verified)))?;
+    }
+    if let Some(explained) = explained(arguments, verified) {
+        output.line(HexDumpComment(explained))?;
+    }
+    if verified.bytes.is_empty() {
+        return Ok(());
+    }
+    output.line(HexDump(verified.bytes))
+}
+
+/// How the frame's ICRC is computed, if that is asked for and it has one.
+fn explained<'a>(
+    arguments: &DecodeArguments,
+    verified: &'a Verified<'_>,
+) -> Option<IcrcExplained<'a>> {
+    // One that is cut off says nothing of the bytes that are not there.
+    if !arguments.explain_icrc || verified.dissection.icrc == Checksum::Absent {
+        return None;
+    }
+    match &verified.dissection.contents {
+        Contents::Ethernet(frame) => frame.roce().map(IcrcExplained),
+        _ => None,
+    }
 }
 
 /// A frame on one line, in the style of tcpdump.
@@ -151,7 +202,7 @@ impl fmt::Display for Line<'_> {
                     write!(f, ", {}", packet.extensions)?;
                 }
                 write!(f, ", payload {}", packet.payload.len())?;
-                if let Some(mad) = packet.mad() {
+                if let Some(mad) = dissection.mad() {
                     write!(f, ", {mad}")?;
                 }
             }
@@ -162,11 +213,18 @@ impl fmt::Display for Line<'_> {
             (None, Contents::InfiniBand(packet)) => packet.fmt(f)?,
             (None, Contents::Opaque) => {
                 write!(f, "{}, ", dissection.protocol)?;
-                if let Some((bth, _)) = dissection.bth() {
+                let headers = dissection.headers_read;
+                if let Some(bth) = headers.and_then(|headers| headers.bth) {
                     write!(f, "{bth}, ")?;
                 }
                 write!(f, "{} bytes", dissection.captured_len)?;
             }
+        }
+        if let Some(reason) = dissection.not_looked_into {
+            write!(f, ", not looked into: {reason}")?;
+        }
+        if let Some(reason) = dissection.stopped {
+            write!(f, ", not read further: {reason}")?;
         }
         if let Some(error) = dissection.error {
             write!(f, ", malformed: {error}")?;

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rocelab_capture::{CaptureFile, IcrcCorrection};
+use rocelab_capture::{CaptureFile, IcrcCorrection, NotLookedInto};
 
 use super::table::counted;
 use crate::answer;
@@ -41,7 +41,10 @@ pub(super) fn execute(arguments: &FixIcrcArguments) -> Result<Exit, Failure> {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(Failure::Machine { path: out.clone(), error })
             }
-            _ => Ok(Exit::Done),
+            _ => {
+                answer::print_notes(path, &not_looked_into(&correction));
+                Ok(Exit::Done)
+            }
         };
     }
     let file = new_file::create("--out", out, *force, &Inputs::file(path, "the capture itself"))?;
@@ -50,8 +53,22 @@ pub(super) fn execute(arguments: &FixIcrcArguments) -> Result<Exit, Failure> {
         .write(input, &mut output)
         .and_then(|()| output.flush())
         .map_err(|error| Failure::Machine { path: out.clone(), error })?;
-    answer::print(&format!("{}: {}\n", told(&correction), out.display()))?;
+    let mut text = format!("{}: {}\n", told(&correction), out.display());
+    for line in not_looked_into(&correction) {
+        text += &line;
+        text.push('\n');
+    }
+    answer::print(&text)?;
     Ok(Exit::Done)
+}
+
+/// A line for each reason why frames were not looked into, so that ICRCs in them may be wrong.
+fn not_looked_into(correction: &IcrcCorrection) -> Vec<String> {
+    let line = |(reason, frames): (NotLookedInto, u64)| {
+        let was = if frames == 1 { "was" } else { "were" };
+        format!("{} {} {was} not looked into", counted(frames, "frame"), reason.phrase())
+    };
+    correction.not_looked_into().map(line).collect()
 }
 
 /// What was changed, and what could not be.

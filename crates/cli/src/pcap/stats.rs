@@ -27,7 +27,7 @@ fn count(arguments: &CaptureArguments, output: &mut Output) -> Result<Option<Fai
         }
         output.json(&verifier.summary())?;
     } else {
-        table::connections(verifier.flows(), output)?;
+        table::connections(verifier, output)?;
         table::times(verifier.flows(), output)?;
         table::opcodes(verifier, output)?;
         output.line(format_args!("\n{} frames", verifier.totals().frames))?;

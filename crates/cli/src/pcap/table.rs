@@ -10,7 +10,8 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
 }
 
 /// A line for each direction of each connection.
-pub(super) fn connections(flows: &FlowTable, output: &mut Output) -> Result<(), Closed> {
+pub(super) fn connections(verifier: &Verifier, output: &mut Output) -> Result<(), Closed> {
+    let flows = verifier.flows();
     if flows.flows().is_empty() {
         return output.line("no RoCE packets");
     }
@@ -22,8 +23,8 @@ pub(super) fn connections(flows: &FlowTable, output: &mut Output) -> Result<(), 
         .map(str::to_owned),
     ];
     for connection in flows.connections() {
-        rows.push(connection_row(connection.forward, "-"));
-        rows.extend(connection.reverse.map(|reverse| connection_row(reverse, "`")));
+        rows.push(connection_row(verifier, connection.forward, "-"));
+        rows.extend(connection.reverse.map(|reverse| connection_row(verifier, reverse, "`")));
     }
     print(&rows, 4, output)?;
     if flows.not_followed() > 0 {
@@ -36,12 +37,17 @@ pub(super) fn connections(flows: &FlowTable, output: &mut Output) -> Result<(), 
     Ok(())
 }
 
-fn connection_row(flow: &Flow, mark: &str) -> [String; 14] {
+/// The interface by its name, or by its number if the file has no name.
+fn interface(verifier: &Verifier, number: u32) -> String {
+    verifier.interface_name(number).map_or_else(|| number.to_string(), str::to_owned)
+}
+
+fn connection_row(verifier: &Verifier, flow: &Flow, mark: &str) -> [String; 14] {
     let counters = flow.counters();
     let transport = flow.transport().map_or("", |transport| transport.name());
     [
         format!("{mark} {transport}"),
-        flow.key().interface.to_string(),
+        interface(verifier, flow.key().interface),
         flow.key().source.to_string(),
         flow.key().destination.to_string(),
         format!("{:#x}", flow.key().dest_qp),

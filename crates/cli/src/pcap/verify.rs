@@ -52,7 +52,7 @@ fn list(verified: &Verified<'_>, listed: &mut Vec<String>) {
 }
 
 fn report(verifier: &Verifier, listed: &[String], output: &mut Output) -> Result<(), Closed> {
-    table::connections(verifier.flows(), output)?;
+    table::connections(verifier, output)?;
     table::opcodes(verifier, output)?;
     let totals = verifier.totals();
     if totals.faults > 0 {
@@ -76,5 +76,20 @@ fn report(verifier: &Verifier, listed: &[String], output: &mut Output) -> Result
             format!("; {} cut by the snap length, not checked whole", table::counted(cut, "frame"))
         }
     };
-    output.line(format_args!("\n{}, {verdict}{cut}", table::counted(totals.frames, "frame")))
+    let unseen = not_looked_into(verifier);
+    output
+        .line(format_args!("\n{}, {verdict}{cut}{unseen}", table::counted(totals.frames, "frame")))
+}
+
+/// How many frames were not looked into, and why; empty if there are none.
+fn not_looked_into(verifier: &Verifier) -> String {
+    let frames: u64 = verifier.not_looked_into().map(|(_, frames)| frames).sum();
+    if frames == 0 {
+        return String::new();
+    }
+    let reasons: Vec<_> = verifier
+        .not_looked_into()
+        .map(|(reason, frames)| format!("{frames} {}", reason.phrase()))
+        .collect();
+    format!("; {} not looked into: {}", table::counted(frames, "frame"), reasons.join(", "))
 }

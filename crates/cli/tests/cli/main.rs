@@ -26,6 +26,8 @@ mod pause_causes;
 mod pcap;
 mod pcap_decode;
 mod pcap_fix_icrc;
+mod pcap_interfaces;
+mod pcap_text2pcap;
 mod program;
 mod qcn_capture;
 mod recipes;

@@ -324,7 +324,10 @@ fn what_is_no_capture_is_refused_in_one_line() {
         ("text.pcap", "not a capture: starts with 0x6e6f2063, neither pcap nor pcapng; name a"),
         ("packed.pcap", "neither pcap nor pcapng; unpack it with gunzip first"),
         ("cut.pcap", "the capture is cut off after frame 7; capture again"),
-        ("wireless.pcap", "frame 1 is of link type 105, which is not read here; capture on an"),
+        (
+            "wireless.pcap",
+            "frame 1 is of link type 105 (IEEE802_11), which is not read here; capture on an",
+        ),
         ("folder.pcap", "is a folder; name a file in it"),
         ("absent.pcap", "there is no such file; name a file that you may read"),
     ];

@@ -75,8 +75,48 @@ fn the_tree_and_the_bytes_of_a_frame_are_told() {
         assert!(tree.contains(part), "no {part} in {tree}");
     }
     let hex = lines(&sandbox, &["--hex", "--count", "2"]);
-    assert!(hex[0].starts_with("1 ") && hex[1].starts_with("0000  52 54 00 00 00 01 "), "{hex:?}");
-    assert_eq!(hex.iter().filter(|line| line.is_empty()).count(), 2);
+    assert!(
+        hex[0].starts_with("# 1 ") && hex[1].starts_with("0000  52 54 00 00 00 01 "),
+        "{hex:?}"
+    );
+    assert!(hex[1].ends_with("|RT....RT......E.|"), "{hex:?}");
+    assert_eq!(hex.iter().filter(|line| line.starts_with("# ")).count(), 2);
+}
+
+#[test]
+fn frames_are_chosen_by_address_protocol_codepoint_and_interface() {
+    let sandbox = Sandbox::new();
+    let description = "source = \"10.0.0.1\"\ndestination = \"10.0.0.2\"\necn = \"ect0\"\n\
+        [[message]]\nverb = \"write\"\nbytes = 5000\n[[message]]\nverb = \"acknowledge\"\necn = \"ce\"\n\
+        [[message]]\nverb = \"cnp\"\n[[message]]\nverb = \"pfc\"\n";
+    sandbox.write("frames.toml", description);
+    sandbox.succeeds(&["pcap", "make", "frames.toml", "--out", "frames.pcapng"]);
+    for (options, count) in [
+        (&["--address", "10.0.0.1"][..], 7),
+        (&["--address", "10.0.0.3"], 0),
+        (&["--address", "01:80:c2:00:00:01"], 1),
+        (&["--protocol", "pfc"], 1),
+        (&["--protocol", "rocev2"], 7),
+        (&["--protocol", "cnp", "--protocol", "pfc"], 2),
+        (&["--ecn", "ce"], 1),
+        (&["--ecn", "ce", "--ecn", "ect0"], 7),
+        (&["--interface", "made"], 8),
+        (&["--interface", "0"], 8),
+        (
+            &["--interface", "made", "--ecn", "ect0", "--protocol", "cnp", "--address", "10.0.0.2"],
+            1,
+        ),
+        (&["--ecn", "ce", "--protocol", "pfc"], 0),
+    ] {
+        let answer =
+            sandbox.succeeds(&[&["pcap", "decode", "frames.pcapng"][..], options].concat());
+        assert_eq!(answer.lines().count(), count, "{options:?}: {answer}");
+    }
+    let ended = sandbox.rocelab(&["pcap", "decode", "frames.pcapng", "--interface", "maid"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    let expected =
+        "frames.pcapng: --interface maid: there is no such interface; did you mean made?";
+    assert!(ended.stderr.contains(expected), "{ended:?}");
 }
 
 #[test]
@@ -86,12 +126,17 @@ fn wrong_filters_are_told_with_what_to_write() {
         ("--qp", "0x1000000", "is no queue pair; give 0 to 0xffffff"),
         ("--qp", "qp", "is no queue pair"),
         ("--opcode", "RC_SENT_ONLY", "did you mean RC_SEND_ONLY?"),
+        ("--address", "10.0.0", "is no address; give one of IPv4 such as 10.0.0.1"),
+        ("--protocol", "puase", "did you mean pause?"),
+        ("--protocol", "tcp", "write one of roce, roce_v2, cnp, roce_v1"),
+        ("--ecn", "ect", "did you mean ect"),
         ("--from", "12", "+1ms counts from the first frame"),
         ("--to", "-1ms", "+1ms counts from the first frame"),
     ] {
         let ended = sandbox.rocelab(&["pcap", "decode", &capture(), option, value]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.contains(expected), "no {expected} in {}", ended.stderr);
+        assert!(ended.stderr.contains(value), "no {value} in {}", ended.stderr);
     }
     let ended = sandbox.rocelab(&["pcap", "decode", &capture(), "--tree", "--json"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");

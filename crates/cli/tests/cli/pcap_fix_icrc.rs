@@ -51,3 +51,28 @@ fn a_capture_that_is_cut_off_leaves_no_copy() {
     assert!(ended.stderr.contains("cut.pcap: the capture is cut off after frame 81"), "{ended:?}");
     assert!(!sandbox.path("right.pcap").exists());
 }
+
+/// A capture of which nothing can be looked into would be copied in vain.
+#[test]
+fn a_capture_of_another_link_type_is_an_error() {
+    let sandbox = sandbox();
+    let mut other = fs::read(sandbox.path("wrong.pcap")).unwrap();
+    other[20] = 147;
+    sandbox.write("other.pcap", other);
+    let ended = sandbox.rocelab(&["pcap", "fix-icrc", "other.pcap", "--out", "right.pcap"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    let expected = "other.pcap: none of its frames (82) can be looked into, because link type 147 (USER0) is not read here";
+    assert!(ended.stderr.contains(expected), "{ended:?}");
+    assert!(!sandbox.path("right.pcap").exists());
+}
+
+#[test]
+fn frames_of_another_link_type_are_told() {
+    let sandbox = sandbox();
+    let frame = fs::read(sandbox.path("wrong.pcap")).unwrap()[40..40 + 62].to_vec();
+    sandbox.write("mixed.pcapng", crate::pcap_interfaces::mixed(&frame));
+    let answer = sandbox.succeeds(&["pcap", "fix-icrc", "mixed.pcapng", "--out", "right.pcapng"]);
+    let (first, second) = answer.split_once('\n').unwrap();
+    assert!(first.starts_with("4 frames, ") && first.ends_with(": right.pcapng"), "{answer}");
+    assert_eq!(second, "2 frames of link type 147 (USER0) were not looked into\n");
+}

@@ -4,7 +4,7 @@ use rocelab_wire::EtherType;
 use serde::Serialize;
 
 /// The IP protocol number of GRE.
-pub(super) const PROTOCOL_GRE: u8 = 47;
+pub(in crate::dissection) const PROTOCOL_GRE: u8 = 47;
 
 /// Generic routing encapsulation (RFC 2784, RFC 2890), version 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -37,7 +37,7 @@ impl Gre {
 
     /// Reads the header at the start of `bytes`, and returns its length; `None` if it is incomplete, of another version, or has
     /// source routes, which nobody uses any more.
-    pub(super) fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
+    pub(in crate::dissection) fn parse(bytes: &[u8]) -> Option<(Self, usize)> {
         let mut at = 0;
         let mut word = || {
             let word = bytes.get(at..)?.first_chunk::<4>()?;
@@ -59,6 +59,11 @@ impl Gre {
     /// Whether a mirrored frame follows.
     pub(super) const fn is_erspan(&self) -> bool {
         matches!(self.protocol, Self::ERSPAN | Self::ERSPAN_III)
+    }
+
+    /// Whether a frame or packet follows that can be looked into.
+    pub(in crate::dissection) fn has_frame(&self) -> bool {
+        self.is_erspan() || self.protocol == Self::ETHERNET || self.ip().is_some()
     }
 
     /// The EtherType of an IP packet that follows.

@@ -14,8 +14,9 @@ use rocelab_wire::{Ethernet, Ipv4, Ipv6, Udp, VlanTag};
 use serde::Serialize;
 
 pub use cooked::LinuxCooked;
+pub(super) use gre::PROTOCOL_GRE;
 pub use gre::{ErspanII, ErspanIII, Gre};
-pub(super) use search::find;
+pub(super) use search::{DEEPEST, find};
 pub use vxlan::Vxlan;
 
 /// A header that is around the frame: of the capture, or of a tunnel.

@@ -7,7 +7,7 @@ use super::{ErspanII, ErspanIII, Gre, LinuxCooked, OuterHeader, OuterLayer, Vxla
 use crate::dissection::LinkLayer;
 
 /// Tunnels in tunnels that are looked into: real networks have two.
-const DEEPEST: usize = 4;
+pub(in crate::dissection) const DEEPEST: usize = 4;
 
 /// The innermost frame or packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,19 +1,19 @@
 //! Gives the frames of a capture the ICRC that is right.
 
+mod covering;
+
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
-use rocelab_wire::{crc_to_wire, fcs};
-
-use crate::dissection::{Checksum, Contents, Dissection, Dissector};
+use self::covering::{Correction, corrections};
+use crate::dissection::{Checksum, Contents, Dissection, Dissector, NotLookedInto};
 use crate::{CaptureReader, CapturedFrame, ReadError};
-
-/// Length of a CRC, in bytes.
-const CRC_LEN: usize = 4;
 
 /// What has to change in a capture so that all ICRCs of RoCE frames are right, also in tunnels.
 ///
-/// Everything else stays, byte for byte: times, interfaces, comments, and faults of other kinds. An FCS that was right is made
-/// right again, because it covers the ICRC.
+/// Everything else stays, byte for byte: times, interfaces, comments, and faults of other kinds. Checksums that cover the ICRC and
+/// that were right are made right again: UDP checksums, of the packet and of tunnels around it, and the FCS, whether the file
+/// declares it or not. So a second correction finds nothing to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IcrcCorrection {
     /// In the order of the file.
@@ -26,14 +26,16 @@ pub struct IcrcCorrection {
     pub cut: u64,
     /// Packets of native InfiniBand whose ICRC is wrong: they are left as they are.
     pub infiniband: u64,
+    /// Frames that were not looked into, by reason.
+    not_looked_into: BTreeMap<NotLookedInto, u64>,
 }
 
-/// Four bytes that are to be others.
+/// Bytes that are to be others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Patch {
     /// Where they begin in the file.
     position: u64,
-    bytes: [u8; CRC_LEN],
+    correction: Correction,
 }
 
 impl IcrcCorrection {
@@ -62,15 +64,38 @@ impl IcrcCorrection {
             if copied < before {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            input.read_exact(&mut [0; CRC_LEN])?;
-            output.write_all(&patch.bytes)?;
-            position = patch.position + CRC_LEN as u64;
+            let bytes = patch.correction.bytes();
+            let mut replaced = [0; Correction::LONGEST];
+            input.read_exact(&mut replaced[..bytes.len()])?;
+            output.write_all(bytes)?;
+            position = patch.position + bytes.len() as u64;
         }
         io::copy(&mut input, &mut output)?;
         output.flush()
     }
 
+    /// Why frames were not looked into, and how many.
+    pub fn not_looked_into(&self) -> impl Iterator<Item = (NotLookedInto, u64)> + '_ {
+        self.not_looked_into.iter().map(|(reason, frames)| (*reason, *frames))
+    }
+
+    /// The link types that are not read, and how many frames are of each.
+    pub(crate) fn link_types(&self) -> impl Iterator<Item = (u16, u64)> + '_ {
+        self.not_looked_into().filter_map(|(reason, frames)| match reason {
+            NotLookedInto::LinkType(number) => Some((number, frames)),
+            _ => None,
+        })
+    }
+
+    /// Frames of link types that are not read.
+    pub(crate) fn of_unread_links(&self) -> u64 {
+        self.link_types().map(|(_, frames)| frames).sum()
+    }
+
     fn note(&mut self, frame: &CapturedFrame<'_>, dissection: &Dissection<'_>) {
+        if let Some(reason) = dissection.not_looked_into {
+            *self.not_looked_into.entry(reason).or_default() += 1;
+        }
         if dissection.cut && dissection.protocol.has_transport() {
             self.cut += 1;
         }
@@ -80,19 +105,10 @@ impl IcrcCorrection {
         }
         let Some(place) = dissection.place_of_icrc() else { return };
         self.corrected += 1;
-        self.patch(frame, place, computed);
-        if dissection.fcs == Checksum::Ok
-            && let Some(end) = frame.bytes.len().checked_sub(CRC_LEN)
-            && place + CRC_LEN <= end
-        {
-            let mut bytes = frame.bytes[..end].to_vec();
-            bytes[place..place + CRC_LEN].copy_from_slice(&crc_to_wire(computed));
-            self.patch(frame, end, fcs(&bytes));
-        }
-    }
-
-    fn patch(&mut self, frame: &CapturedFrame<'_>, place: usize, crc: u32) {
-        let position = frame.position + place as u64;
-        self.patches.push(Patch { position, bytes: crc_to_wire(crc) });
+        let patches = corrections(frame.bytes, dissection, place, computed).into_iter();
+        self.patches.extend(patches.map(|correction| Patch {
+            position: frame.position + correction.place as u64,
+            correction,
+        }));
     }
 }

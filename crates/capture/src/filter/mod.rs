@@ -1,21 +1,41 @@
 //! Which frames of a capture are wanted.
 
+mod address;
+mod ecn;
+mod interface;
+mod protocol;
+
 use std::str::FromStr;
 use std::time::Duration;
 
 use rocelab_units as units;
-use rocelab_wire::Opcode;
+use rocelab_wire::{Bth, Opcode};
 
+pub use address::AddressWanted;
+pub use ecn::EcnWanted;
+pub use protocol::ProtocolWanted;
+
+use crate::dissection::{Dissection, OpcodeName};
+use crate::interface::NumberedInterface;
 use crate::suggestion::write_one_of;
 use crate::verifier::Verified;
 
-/// Frames that are wanted: those that all conditions hold for. Without conditions, all are.
+/// Frames that are wanted: those that all conditions hold for. Without conditions, all are. Of several values of one condition, any
+/// is enough.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Queue pairs, of which a packet names one: as its destination, or as its source, which only datagrams name.
     pub queue_pairs: Vec<u32>,
     /// Opcodes, of which the packet has one.
     pub opcodes: Vec<OpcodeWanted>,
+    /// Addresses, of which one is the source or destination of the frame, or of a tunnel that it is in.
+    pub addresses: Vec<AddressWanted>,
+    /// Interfaces, of which the frame is of one: names, or numbers in the file.
+    pub interfaces: Vec<String>,
+    /// Protocols, of which the frame is of one.
+    pub protocols: Vec<ProtocolWanted>,
+    /// ECN codepoints, of which the packet has one.
+    pub ecn: Vec<EcnWanted>,
     /// The earliest time.
     pub from: Option<TimeWanted>,
     /// The time from which on nothing is wanted.
@@ -33,11 +53,36 @@ impl Filter {
             && !self.to.is_some_and(is_after)
             && (self.queue_pairs.is_empty() || self.names_queue_pair(verified))
             && (self.opcodes.is_empty() || self.has_opcode(verified))
+            && (self.interfaces.is_empty() || self.is_of_interface(verified))
+            && any(&self.protocols, |protocol| protocol.is_of(verified))
+            && self.headers_fit(verified)
+    }
+
+    /// The error of an interface that is wanted and that the capture, which was read to its end, does not have.
+    #[must_use]
+    pub fn unknown_interface(&self, known: &[NumberedInterface]) -> Option<String> {
+        self.interfaces.iter().find_map(|wanted| interface::unknown(wanted, known))
+    }
+
+    fn is_of_interface(&self, verified: &Verified<'_>) -> bool {
+        let (number, name) = (verified.interface_number, verified.interface);
+        self.interfaces.iter().any(|wanted| interface::is_wanted(wanted, number, name))
+    }
+
+    /// The conditions on what the headers say.
+    fn headers_fit(&self, verified: &Verified<'_>) -> bool {
+        if self.addresses.is_empty() && self.ecn.is_empty() {
+            return true;
+        }
+        let headers = verified.dissection.headers();
+        let outer = verified.dissection.outer;
+        any(&self.addresses, |address| address.is_in(&headers, outer))
+            && any(&self.ecn, |ecn| ecn.is_in(&headers))
     }
 
     fn names_queue_pair(&self, verified: &Verified<'_>) -> bool {
         let dissection = &verified.dissection;
-        let destination = dissection.bth().map(|(bth, _)| bth.dest_qp);
+        let destination = bth_of(dissection).map(|bth| bth.dest_qp);
         let packet = dissection.packet();
         let source = packet.and_then(|packet| packet.extensions.deth).map(|deth| deth.src_qp);
         let mut named = destination.into_iter().chain(source);
@@ -45,12 +90,25 @@ impl Filter {
     }
 
     fn has_opcode(&self, verified: &Verified<'_>) -> bool {
-        let Some((bth, name)) = verified.dissection.bth() else { return false };
+        let Some(bth) = bth_of(&verified.dissection) else { return false };
+        let named = verified.dissection.bth().map(|(_, name)| name);
+        let name = named.unwrap_or_else(|| OpcodeName::of_bth(&bth)).to_string();
         self.opcodes.iter().any(|wanted| match wanted {
             OpcodeWanted::Number(number) => bth.opcode == *number,
-            OpcodeWanted::Named(wanted) => name.to_string() == *wanted,
+            OpcodeWanted::Named(wanted) => name == *wanted,
         })
     }
+}
+
+/// The base transport header, also of a packet that is malformed after it.
+fn bth_of(dissection: &Dissection<'_>) -> Option<Bth> {
+    let whole = dissection.bth().map(|(bth, _)| bth);
+    whole.or_else(|| dissection.headers_read.and_then(|headers| headers.bth))
+}
+
+/// Whether one of the values fits, or there are none.
+fn any<T>(values: &[T], fits: impl FnMut(&T) -> bool) -> bool {
+    values.is_empty() || values.iter().any(fits)
 }
 
 /// An opcode that is wanted.
