@@ -11,8 +11,7 @@ use crate::scenario::{GidKind, IpVersion, RoceConfig, RoceVersion, Scenario};
 
 /// See [`Planning::resolved`].
 pub(super) fn resolved(scenario: &Scenario) -> Scenario {
-    let mut resolved = with_defaults(scenario);
-    fill_in_presets(&mut resolved);
+    let mut resolved = effective(scenario, host_rate(scenario));
     let roce = &resolved.roce;
     let follows = roce.recovery.is_selective() && roce.max_outstanding.is_none();
     if follows && let Ok(plan) = scenario.plan() {
@@ -22,10 +21,18 @@ pub(super) fn resolved(scenario: &Scenario) -> Scenario {
     resolved
 }
 
+/// The scenario with the defaults that depend on other values, those of a network too whose hosts have links of a rate.
+pub(super) fn effective(scenario: &Scenario, rate: Option<Bandwidth>) -> Scenario {
+    let mut effective = with_defaults(scenario);
+    if let Some(rate) = rate.filter(|_| scenario.profile.is_none()) {
+        fill_in_presets(&mut effective, rate);
+    }
+    effective
+}
+
 /// Every value of algorithms that a preset gives, where it does not differ from host to host. Rules of another
 /// simulator have parameters of their own.
-fn fill_in_presets(scenario: &mut Scenario) {
-    let Some(rate) = host_rate(scenario).filter(|_| scenario.profile.is_none()) else { return };
+fn fill_in_presets(scenario: &mut Scenario, rate: Bandwidth) {
     let of_classes = scenario.class.values_mut().map(|class| &mut class.congestion_control);
     let chosen = of_classes.chain([&mut scenario.congestion_control]).flatten();
     for algorithm in chosen.chain(scenario.workload.algorithms_mut()) {
@@ -34,7 +41,7 @@ fn fill_in_presets(scenario: &mut Scenario) {
 }
 
 /// The rate of all hosts' links; `None` if they differ, or there is no such network.
-fn host_rate(scenario: &Scenario) -> Option<Bandwidth> {
+pub(super) fn host_rate(scenario: &Scenario) -> Option<Bandwidth> {
     let topology = super::topology::build(scenario).ok()?;
     let is_of_host = |link: &&TopologyLink| topology.is_host(link.a) || topology.is_host(link.b);
     let mut rates = topology.links.iter().filter(is_of_host).map(|link| link.rate);

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use rocelab_units::Bandwidth;
 use toml::{Table, Value};
 
-use super::resolve::with_defaults;
+use super::resolve::{effective, host_rate};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// A value of a scenario.
@@ -49,8 +50,9 @@ type Place = Vec<Step>;
 /// As [`Scenario::load`].
 pub fn settings(path: &Path) -> Result<Vec<Setting>, ScenarioError> {
     let scenario = Scenario::load(path, &[])?;
-    let document = table_of(&scenario).unwrap_or_default();
-    let mut defaults = Defaults::new(&document, path);
+    let rate = host_rate(&scenario);
+    let document = table_of(&scenario, rate).unwrap_or_default();
+    let mut defaults = Defaults::new((&document, rate), path);
     let places = values(&document);
     let setting = |place: &Place| Setting {
         key: key_of(place),
@@ -63,6 +65,8 @@ pub fn settings(path: &Path) -> Result<Vec<Setting>, ScenarioError> {
 /// Finds what holds without parts of a document.
 struct Defaults<'a> {
     document: &'a Table,
+    /// The rate of all hosts' links, if they have the same, which some defaults follow from.
+    rate: Option<Bandwidth>,
     path: &'a Path,
     /// The places of all values and tables, by their pattern: see [`pattern_of`].
     alike: BTreeMap<String, Vec<Place>>,
@@ -73,7 +77,7 @@ struct Defaults<'a> {
 }
 
 impl<'a> Defaults<'a> {
-    fn new(document: &'a Table, path: &'a Path) -> Self {
+    fn new((document, rate): (&'a Table, Option<Bandwidth>), path: &'a Path) -> Self {
         let mut alike: BTreeMap<String, Vec<Place>> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         for place in values(document) {
@@ -85,7 +89,7 @@ impl<'a> Defaults<'a> {
                 }
             }
         }
-        Self { document, path, alike, known: BTreeMap::new(), readings: 0 }
+        Self { document, rate, path, alike, known: BTreeMap::new(), readings: 0 }
     }
 
     /// What holds without the value at `place`: `kmin` cannot be left out alone, but all of `switch.ecn` can.
@@ -113,7 +117,7 @@ impl<'a> Defaults<'a> {
         let places = self.alike.get(pattern).map(Vec::as_slice).unwrap_or_default();
         let rest = without(self.document, places).and_then(|rest| toml::to_string(&rest).ok());
         let read = rest.and_then(|rest| Scenario::parse(&rest, self.path, &[]).ok());
-        let read = read.as_ref().and_then(table_of);
+        let read = read.as_ref().and_then(|scenario| table_of(scenario, self.rate));
         for place in places {
             let default = match &read {
                 None => DefaultValue::Required,
@@ -160,8 +164,8 @@ fn values(document: &Table) -> Vec<Place> {
 }
 
 /// The scenario as a table, with the defaults that depend on other values.
-fn table_of(scenario: &Scenario) -> Option<Table> {
-    with_defaults(scenario).to_toml().ok()?.parse().ok()
+fn table_of(scenario: &Scenario, rate: Option<Bandwidth>) -> Option<Table> {
+    effective(scenario, rate).to_toml().ok()?.parse().ok()
 }
 
 /// The places of all values below `value`. A list of plain values is one value.
@@ -225,6 +229,7 @@ fn without(document: &Table, places: &[Place]) -> Option<Table> {
 mod tests {
     use std::path::PathBuf;
 
+    use super::super::Planning;
     use super::*;
 
     #[test]
@@ -255,6 +260,34 @@ mod tests {
         }));
     }
 
+    const RATE: Option<Bandwidth> = Some(Bandwidth::from_gbps(100));
+
+    /// Results have all values of presets written out: nobody chose these.
+    #[test]
+    fn values_of_presets_are_defaults() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scenario.toml");
+        let rest = "[topology.single-switch]\nhosts = 3\nlink = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                    [workload.incast]\nsenders = 2\nbytes = \"1MB\"\n";
+        for (chosen, differing) in [
+            ("", &[][..]),
+            ("[congestion_control.dcqcn]\npreset = \"hpcc\"\ng = 0.1\n", &["preset", "g"]),
+        ] {
+            std::fs::write(&path, format!("{chosen}{rest}")).unwrap();
+            let scenario = Scenario::load(&path, &[]).unwrap();
+            std::fs::write(&path, scenario.resolved().to_toml().unwrap()).unwrap();
+            let settings = settings(&path).unwrap();
+            let of_algorithm: Vec<_> =
+                settings.iter().filter(|one| one.key.starts_with("congestion_control.")).collect();
+            assert!(of_algorithm.len() > 5, "{settings:?}");
+            let others = of_algorithm.iter().filter(|one| one.default != DefaultValue::Same);
+            let mut names: Vec<_> =
+                others.map(|one| one.key.rsplit('.').next().unwrap()).collect();
+            names.sort_by_key(|name| differing.iter().position(|one| one == name));
+            assert_eq!(names, differing, "{settings:?}");
+        }
+    }
+
     /// A scenario with a list of so many flows, of which every second one has a priority of its own.
     fn with_flows(folder: &Path, flows: usize) -> (PathBuf, Table) {
         let list: String = (0..flows)
@@ -268,7 +301,7 @@ mod tests {
             "[topology.single-switch]\nhosts = 3\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n{list}"
         );
         std::fs::write(&path, text).unwrap();
-        let document = table_of(&Scenario::load(&path, &[]).unwrap()).unwrap();
+        let document = table_of(&Scenario::load(&path, &[]).unwrap(), RATE).unwrap();
         (path, document)
     }
 
@@ -278,7 +311,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let readings = |flows| {
             let (path, document) = with_flows(folder.path(), flows);
-            let mut defaults = Defaults::new(&document, &path);
+            let mut defaults = Defaults::new((&document, RATE), &path);
             let places = values(&document);
             let found: Vec<_> =
                 places.iter().map(|place| (key_of(place), defaults.of(place))).collect();
