@@ -11,7 +11,8 @@ use crate::numbers::{count, memory};
 /// Flows began together if their starts differ by at most this part of the shortest completion time.
 const TOGETHER: u64 = 100;
 
-/// Flows of equal size to one receiver that began together.
+/// Flows of equal size, priority and transport to one receiver that began together. Priorities may share the link in other
+/// ways than equally.
 struct Group<'a> {
     receiver: &'a str,
     bytes: u64,
@@ -46,7 +47,7 @@ pub(crate) fn fairness(flows: &[FlowRecord<'_>], end_ps: u64) -> Verdict {
 
 /// All groups of at least two flows.
 fn groups<'a>(flows: &'a [FlowRecord<'a>]) -> Vec<Group<'a>> {
-    let mut by_receiver: BTreeMap<(&str, u64), Vec<&FlowRecord<'_>>> = BTreeMap::new();
+    let mut by_receiver: BTreeMap<_, Vec<&FlowRecord<'_>>> = BTreeMap::new();
     let counts = |flow: &&FlowRecord<'_>| {
         let is_known = matches!(flow.status, FlowStatus::Completed | FlowStatus::Unfinished);
         is_known && flow.bytes > 0 && flow.measured != 0
@@ -54,10 +55,11 @@ fn groups<'a>(flows: &'a [FlowRecord<'a>]) -> Vec<Group<'a>> {
     for flow in flows.iter().filter(counts) {
         // The data of a READ goes to its source.
         let receiver = if flow.verb == "read" { &flow.source } else { &flow.destination };
-        by_receiver.entry((receiver, flow.bytes)).or_default().push(flow);
+        let kind = (flow.priority, flow.transport.as_ref());
+        by_receiver.entry((receiver.as_ref(), flow.bytes, kind)).or_default().push(flow);
     }
     let mut groups = Vec::new();
-    for ((receiver, bytes), mut flows) in by_receiver {
+    for ((receiver, bytes, _), mut flows) in by_receiver {
         flows.sort_by_key(|flow| (flow.start_ps, flow.flow));
         let shortest = flows.iter().filter_map(|flow| flow.fct_ps).min().unwrap_or(0);
         let mut rest = flows.as_slice();
@@ -108,6 +110,15 @@ mod tests {
         let judged = fairness(&[flow(0, 100, Some(100)), flow(1, 100, Some(400))], 1_000);
         assert_eq!(judged.level, Level::Note);
         assert!(judged.text.contains("Jain's index 0.735,"), "{}", judged.text);
+    }
+
+    /// Strict priority is not unfair.
+    #[test]
+    fn other_priorities_and_transports_are_not_compared() {
+        let other = FlowRecord { priority: 5, ..flow(1, 100, Some(400)) };
+        assert_eq!(fairness(&[flow(0, 100, Some(100)), other], 1_000).level, Level::Unjudged);
+        let other = FlowRecord { transport: "tcp".into(), ..flow(1, 100, Some(400)) };
+        assert_eq!(fairness(&[flow(0, 100, Some(100)), other], 1_000).level, Level::Unjudged);
     }
 
     #[test]

@@ -106,8 +106,8 @@ impl Rule {
                             are a note."
                 .to_owned(),
             Self::Fairness => format!(
-                "Jain's index of the goodputs of flows of equal size that began together at one receiver, and so \
-                 share its link; of several such groups the lowest: good from {} on, a problem below {}.",
+                "Jain's index of the goodputs of flows of equal size, priority and transport that began together at one \
+                 receiver, and so share its link; of several such groups the lowest: good from {} on, a problem below {}.",
                 thousandths(GOOD_FAIRNESS),
                 thousandths(BAD_FAIRNESS)
             ),

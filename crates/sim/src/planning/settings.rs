@@ -281,8 +281,7 @@ mod tests {
                 settings.iter().filter(|one| one.key.starts_with("congestion_control.")).collect();
             assert!(of_algorithm.len() > 5, "{settings:?}");
             let others = of_algorithm.iter().filter(|one| one.default != DefaultValue::Same);
-            let mut names: Vec<_> =
-                others.map(|one| one.key.rsplit('.').next().unwrap()).collect();
+            let mut names: Vec<_> = others.map(|one| one.key.rsplit('.').next().unwrap()).collect();
             names.sort_by_key(|name| differing.iter().position(|one| one == name));
             assert_eq!(names, differing, "{settings:?}");
         }
