@@ -27,6 +27,8 @@ const DISORDER: &str = "(() => {
     for (const text of document.querySelectorAll('.facts dt, .facts dd')) {
         if (text.scrollWidth > text.clientWidth + 1) found.push(`${text.textContent} does not fit`);
     }
+    const isWide = (one) => !one.closest('.wide > table, svg, .told, .u-over, .u-under') && one.getBoundingClientRect().right > innerWidth + 1;
+    if (document.documentElement.scrollWidth > innerWidth) found.push(...[...document.querySelectorAll('main *')].filter(isWide).slice(0, 9).map((one) => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`));
     if (document.documentElement.scrollWidth > innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} wide`);
     for (const drawing of document.querySelectorAll('.multiples svg')) {
         const texts = [...drawing.querySelectorAll('text')].map((node) => [node.firstChild.textContent, node.getBoundingClientRect()]);
