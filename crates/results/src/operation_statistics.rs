@@ -71,7 +71,7 @@ impl KindCounts {
         Self {
             completed: app.completed,
             per_second: (app.completed > 0).then_some(app.per_second),
-            latency_ps: app.latency_ps.clone(),
+            latency_ps: app.latency_ps,
             open_mean: app.open_mean,
         }
     }

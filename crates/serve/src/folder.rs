@@ -10,6 +10,9 @@ use rocelab_results::{GrowingResults, POINT_TXT, Results};
 /// How deep results may lie in the folder. Sweeps in folders of projects are five deep or less.
 const DEPTH: usize = 8;
 
+/// The most runs of one comparison: all their flows are in memory at once.
+pub(crate) const COMPARED: usize = 500;
+
 /// A folder of results. What is reached in it is found by walking through it: a name that a browser
 /// sends is only ever compared with names that were found, so that it cannot lead elsewhere.
 #[derive(Clone, Debug)]

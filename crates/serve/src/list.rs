@@ -6,8 +6,7 @@ use rocelab_report::run_facts;
 use rocelab_results::RunProgress;
 use serde::Serialize;
 
-use crate::folder::{Content, Folder, Run};
-use crate::server::COMPARED;
+use crate::folder::{COMPARED, Content, Folder, Run};
 
 const TEMPLATE: &str = include_str!("../assets/list.html");
 const STYLE: &str = include_str!("../assets/list.css");

@@ -21,7 +21,7 @@ use axum::{Form, Router};
 use rocelab_report::{compare_html, report_html_with};
 use tokio::net::TcpListener;
 
-use crate::folder::{Content, Folder, Run};
+use crate::folder::{COMPARED, Content, Folder, Run};
 use crate::list::{self, State};
 
 /// A server that has its address, and does not answer yet.
@@ -183,9 +183,6 @@ fn chosen<'c>(content: &'c Content, choice: &'c Choice) -> Result<Vec<&'c Run>, 
         _ => Ok(runs),
     }
 }
-
-/// The most runs of one comparison: all their flows are in memory at once.
-pub(crate) const COMPARED: usize = 500;
 
 /// Why there is no page.
 #[derive(Debug)]

@@ -232,14 +232,14 @@ fn runs_that_go_on_are_told_with_their_progress() {
     let folder = tempfile::tempdir().unwrap();
     let running = ResultsDir::create(folder.path().join("deep/live"), Overwrite::Refuse).unwrap();
     let server = Running::start(folder.path());
-    let state = || -> serde_json::Value {
+    let state = || -> Value {
         let (status, text) = server.get("/state.json");
         assert_eq!(status, 200, "{text}");
         serde_json::from_str(&text).unwrap()
     };
     let begun = state();
     assert_eq!(begun["growing"][0]["name"], "deep/live");
-    assert_eq!(begun["growing"][0]["percent"], serde_json::Value::Null, "unknown is not 0");
+    assert_eq!(begun["growing"][0]["percent"], Value::Null, "unknown is not 0");
     let progress = RunProgress {
         simulated_ps: 2_500_000_000,
         flows_ended: 3,
@@ -248,7 +248,7 @@ fn runs_that_go_on_are_told_with_their_progress() {
         ..RunProgress::default()
     };
     running.tell_progress(&progress).unwrap();
-    let expected = serde_json::json!({
+    let expected = json!({
         "name": "deep/live",
         "state": "running",
         "percent": "25.0",
@@ -264,7 +264,7 @@ fn runs_that_go_on_are_told_with_their_progress() {
     // A run that is not complete has no page.
     assert_eq!(server.get("/run/deep/live").0, 404);
     drop(running);
-    assert_eq!(state()["growing"], serde_json::json!([]));
+    assert_eq!(state()["growing"], json!([]));
 }
 
 #[test]

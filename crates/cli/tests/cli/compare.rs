@@ -295,6 +295,18 @@ fn many_runs_are_compared_by_group() {
     assert!(widest.unwrap() <= 110, "{table}");
     assert!(table.contains("\nThe same in all runs: "), "{table}");
     assert!(sandbox.text("page.html").contains("<h1>12 runs in 4 groups</h1>"));
+    // A run beside the sweep is one group more, also if it is the same as a point.
+    sandbox.write("one.toml", scenario);
+    sandbox.succeeds(&["run", "one.toml", "--out", "one", "--quiet"]);
+    let json: Value =
+        serde_json::from_str(&sandbox.succeeds(&["compare", "one", "swept", "--json"])).unwrap();
+    let groups = json["groups"].as_array().unwrap();
+    let told: Vec<_> = groups
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), one["runs"].as_array().unwrap().len()))
+        .collect();
+    assert_eq!(told[..2], [("dcqcn, load 0.2 (one)", 1), ("dcqcn, load 0.2 (0)", 3)]);
+    assert_eq!(told[2..].iter().map(|one| one.1).collect::<Vec<_>>(), [3, 3, 3], "{told:?}");
     // A point without results is told, and left out.
     std::fs::remove_dir_all(sandbox.path("swept/points/7")).unwrap();
     let ended = sandbox.rocelab(&["compare", "swept"]);

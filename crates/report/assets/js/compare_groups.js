@@ -126,9 +126,9 @@ function widthOf(text) {
   return measure.measureText(text).width;
 }
 
-// A name in lines of this width, which break behind commas and spaces if they can. What does not fit is cut.
+// A name in lines of this width, which break behind spaces, commas and underscores if they can. What does not fit is cut.
 function labelLines(name, width) {
-  const words = name.split(/(?<=[ ,])/).flatMap((word) => (widthOf(word) > width ? word.split("") : [word]));
+  const words = name.split(/(?<=[ ,_])/).flatMap((word) => (widthOf(word) > width ? word.split("") : [word]));
   const lines = [""];
   for (const word of words) {
     if (widthOf((lines[lines.length - 1] + word).trimEnd()) > width) lines.push("");

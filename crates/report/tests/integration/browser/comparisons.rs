@@ -27,6 +27,8 @@ const DISORDER: &str = "(() => {
     for (const text of document.querySelectorAll('.facts dt, .facts dd')) {
         if (text.scrollWidth > text.clientWidth + 1) found.push(`${text.textContent} does not fit`);
     }
+    const isWide = (one) => !one.closest('.wide > table, svg, .told, .u-over, .u-under') && one.getBoundingClientRect().right > innerWidth + 1;
+    if (document.documentElement.scrollWidth > innerWidth) found.push(...[...document.querySelectorAll('main *')].filter(isWide).slice(0, 9).map((one) => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`));
     if (document.documentElement.scrollWidth > innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} wide`);
     for (const drawing of document.querySelectorAll('.multiples svg')) {
         const texts = [...drawing.querySelectorAll('text')].map((node) => [node.firstChild.textContent, node.getBoundingClientRect()]);
@@ -197,7 +199,13 @@ fn long_names_have_room() {
         let labels = labels.as_array().unwrap();
         assert!(labels.len() > 18, "several lines for each group: {labels:?}");
         assert!(labels.iter().any(|label| label[0].as_str().unwrap().contains("1.048576MB")));
-        assert!(labels[0][1].as_str().unwrap().ends_with("one-to-one"), "{labels:?}");
+        assert!(
+            labels[0][1]
+                .as_str()
+                .unwrap()
+                .ends_with("one-to-one, bytes_of_each_message 1.048576MB"),
+            "{labels:?}"
+        );
     }
 }
 
@@ -223,6 +231,37 @@ fn logarithmic_axes_say_so() {
         .collect();
     open(&mut browser, folder.path(), &changed, 1_400);
     assert!(browser.evaluate(panel).as_str().unwrap().ends_with("log"));
+}
+
+/// Storage runs are compared by their operations.
+#[test]
+fn storage_is_compared_by_operations() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = [4, 16].map(|depth| many::storage(folder.path(), depth));
+    let Some(mut browser) = Chromium::start() else { return };
+    for width in [1_400, 420] {
+        open(&mut browser, folder.path(), &results, width);
+        assert_eq!(browser.evaluate(DISORDER), json!([]), "{width}");
+        let rows = "Object.fromEntries([...document.querySelectorAll('#table-figures tbody tr')].map((row) => [row.cells[0].textContent, [...row.cells].slice(1).map((cell) => cell.textContent)]))";
+        let rows = browser.evaluate(rows);
+        assert_eq!(rows["disk: completed"], json!(["3,000", "3,000", "\u{d7}1.00"]), "{rows}");
+        for figure in ["IOPS", "latency p50", "latency p99.9", "open on average"] {
+            let ratio = rows[format!("disk: {figure}")][2].as_str().unwrap();
+            let ratio: f64 = ratio.trim_start_matches('\u{d7}').parse().unwrap();
+            assert!(ratio > 1.2, "{figure}: {rows}");
+        }
+        assert!(rows["disk read: latency p99"].is_array(), "{rows}");
+        assert!(rows.get("FCT p50").is_none() && rows.get("Flows completed").is_none());
+        // Each kind has a distribution of latencies, with a curve for each run.
+        let titles = "[...document.querySelectorAll('#latency h3')].map((one) => one.textContent)";
+        let expected = ["disk read: latency, distribution", "disk write: latency, distribution"];
+        assert_eq!(browser.evaluate(titles), json!(expected));
+        let curves = "document.querySelectorAll('#figure-latency-0 .u-series').length";
+        assert_eq!(browser.evaluate(curves), json!(3));
+        assert_eq!(browser.evaluate("document.getElementById('completion')"), Value::Null);
+        let settings = "document.querySelector('#table-settings tbody').textContent";
+        assert_eq!(browser.evaluate(settings), json!("workload.storage.queue_depth416"));
+    }
 }
 
 /// A run that only reads has a line for its reads beside one that writes, too.
