@@ -1,5 +1,7 @@
 //! The server, as a browser sees it.
 
+#![expect(clippy::disallowed_types, reason = "how long the server takes is what is tested")]
+
 #[path = "../../report/tests/integration/browser/chromium.rs"]
 #[expect(dead_code, reason = "other tests need more of it")]
 mod chromium;
