@@ -20,11 +20,12 @@ pub(crate) const SUMMARY_JSON: &str = "summary.json";
 pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
 
 /// The files at the top of a results directory, except records and captures.
-const TOP: [&str; 11] = [
+const TOP: [&str; 12] = [
     "fct.txt",
     crate::leftovers::LOCK,
     PAUSES_JSON,
     "pfc.txt",
+    "qlen.txt",
     POINT_TXT,
     PROGRESS_JSON,
     "report.html",

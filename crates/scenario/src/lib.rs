@@ -80,7 +80,9 @@ pub use measure::MeasureConfig;
 pub use multicast::{MulticastForwarding, MulticastGroupConfig};
 pub use neighbours::NeighboursConfig;
 pub use partition::PartitionConfig;
-pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
+pub use profile::{
+    HpccNs3Config, LinkDownConfig, ProfileConfig, QueueMonitorConfig, RateEcnConfig,
+};
 pub use queue_pair::{AlternatePathConfig, QueuePairAttributes};
 pub use rnr_timer::RnrTimer;
 pub use roce::{RoceConfig, RoceVersion, Tagging};

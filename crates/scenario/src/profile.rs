@@ -57,6 +57,9 @@ pub struct HpccNs3Config {
     /// A link that fails; none without it (`LINK_DOWN`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link_down: Option<LinkDownConfig>,
+    /// When switches look at their queues for `qlen.txt`; not written without it (`QLEN_MON_FILE`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_monitor: Option<QueueMonitorConfig>,
 }
 
 impl Default for HpccNs3Config {
@@ -76,6 +79,7 @@ impl Default for HpccNs3Config {
             loss: 0.0,
             pint_probability: 1.0,
             link_down: None,
+            queue_monitor: None,
         }
     }
 }
@@ -105,4 +109,14 @@ pub struct LinkDownConfig {
     pub a: u32,
     /// The number of the node at the other end.
     pub b: u32,
+}
+
+/// When switches look at their queues: every 100 ns from one time to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct QueueMonitorConfig {
+    /// The first time (`QLEN_MON_START`).
+    pub from: SimTime,
+    /// Nothing is looked at later (`QLEN_MON_END`).
+    pub to: SimTime,
 }

@@ -61,8 +61,8 @@ pub use plan::{
     FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
     HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, MeasurePlan, MulticastGroup,
     MulticastPlan, MulticastSending, NeighbourPlan, OpcodeSet, PartitionChoice, Partitions, Plan,
-    PortSamplingPlan, ProfilePlan, QueuePairKeys, RateThresholds, RocePlan, SamplingPlan,
-    SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan, WorkloadsPlan,
+    PortSamplingPlan, ProfilePlan, QueueMonitor, QueuePairKeys, RateThresholds, RocePlan,
+    SamplingPlan, SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan, WorkloadsPlan,
 };
 pub use planning::{DefaultValue, MAX_FLOWS, Planning, Setting, settings};
 pub use rocelab_scenario as scenario;

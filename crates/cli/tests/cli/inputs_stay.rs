@@ -21,6 +21,7 @@ const NAMES: [&str; 23] = [
     "pauses.json",
     "pfc.csv",
     "pfc.txt",
+    "qlen.txt",
     "progress.json",
     "queues.csv",
     "report.html",

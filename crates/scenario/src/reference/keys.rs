@@ -6,6 +6,8 @@ use crate::known_names;
 pub const FCT_FILE: &str = "fct.txt";
 /// The file of pause frames.
 pub const PFC_FILE: &str = "pfc.txt";
+/// The file of queue lengths.
+pub const QUEUE_FILE: &str = "qlen.txt";
 
 /// A key of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,9 +104,9 @@ pub(super) const KEYS: &[Key] = &[
     key("KMIN_MAP", Values::Pairs, Role::Run),
     key("PMAX_MAP", Values::Pairs, Role::Run),
     run("BUFFER_SIZE"),
-    nothing("QLEN_MON_FILE"),
-    nothing("QLEN_MON_START"),
-    nothing("QLEN_MON_END"),
+    key("QLEN_MON_FILE", Values::One, Role::Output(QUEUE_FILE)),
+    run("QLEN_MON_START"),
+    run("QLEN_MON_END"),
 ];
 
 /// The key called `name`.

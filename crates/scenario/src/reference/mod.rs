@@ -17,7 +17,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 pub use algorithm::default as default_algorithm;
-pub use keys::{FCT_FILE, PFC_FILE};
+pub use keys::{FCT_FILE, PFC_FILE, QUEUE_FILE};
 pub use values::fraction_of;
 
 use self::entries::Entries;

@@ -4,9 +4,6 @@ use super::algorithm;
 use super::entries::Entries;
 use super::keys::Role;
 
-/// The key whose output is not made here.
-const QUEUE_FILE: &str = "QLEN_MON_FILE";
-
 /// A sentence for each thing, in a fixed order.
 pub(super) fn of(entries: &Entries) -> Vec<String> {
     let mut notes = Vec::new();
@@ -19,16 +16,8 @@ pub(super) fn of(entries: &Entries) -> Vec<String> {
             notes.push(format!("{} {theirs}: it is {ours} in the results directory", key.name));
         }
     }
-    let idle = entries.keys().filter(|key| key.role == Role::Nothing && key.name != QUEUE_FILE);
-    let idle = idle.map(|key| key.name);
-    let idle: Vec<_> = idle.collect();
-    if entries.get(QUEUE_FILE).is_some() {
-        let theirs = entries.text(QUEUE_FILE).unwrap_or_default();
-        notes.push(format!(
-            "{QUEUE_FILE} {theirs}: its histograms of queue lengths are not written; lengths as time goes are in queues.csv \
-             with [sample.queues] of a scenario (`rocelab convert`)"
-        ));
-    }
+    let idle = entries.keys().filter(|key| key.role == Role::Nothing);
+    let idle: Vec<_> = idle.map(|key| key.name).collect();
     if !idle.is_empty() {
         notes.push(format!("without effect on results: {}", idle.join(", ")));
     }

@@ -11,8 +11,8 @@ use super::entries::Entries;
 use super::{algorithm, paths};
 use crate::workload::flows;
 use crate::{
-    Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig, RateEcnConfig,
-    Scenario, ScenarioError,
+    Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig, QueueMonitorConfig,
+    RateEcnConfig, Scenario, ScenarioError,
 };
 
 /// `KMIN_MAP` and `KMAX_MAP` count in these.
@@ -46,7 +46,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
 
 /// Which keys say what, but for the algorithm.
 fn places(entries: &Entries) -> Vec<OriginPlace> {
-    const PROFILE: [(&str, &str); 16] = [
+    const PROFILE: [(&str, &str); 19] = [
         ("payload", "PACKET_PAYLOAD_SIZE"),
         ("chunk", "L2_CHUNK_SIZE"),
         ("ack_interval", "L2_ACK_INTERVAL"),
@@ -63,6 +63,9 @@ fn places(entries: &Entries) -> Vec<OriginPlace> {
         ("link_down", "LINK_DOWN"),
         ("link_down.a", "LINK_DOWN"),
         ("link_down.b", "LINK_DOWN"),
+        ("queue_monitor", "QLEN_MON_FILE"),
+        ("queue_monitor.from", "QLEN_MON_START"),
+        ("queue_monitor.to", "QLEN_MON_END"),
     ];
     const OTHERS: [(&str, &str); 4] = [
         ("stop", "SIMULATOR_STOP_TIME"),
@@ -107,6 +110,7 @@ fn profile(entries: &Entries) -> Result<HpccNs3Config, ScenarioError> {
         loss: entries.number("ERROR_RATE_PER_LINK", 0.0)?,
         pint_probability: entries.number("PINT_PROB", 1.0)?,
         link_down: link_down(entries)?,
+        queue_monitor: queue_monitor(entries)?,
     })
 }
 
@@ -157,6 +161,13 @@ fn pairs<T>(
         map.insert(Bandwidth::from_bps(bits), value);
     }
     Ok(map)
+}
+
+/// When queues are looked at, if there is a file for it.
+fn queue_monitor(entries: &Entries) -> Result<Option<QueueMonitorConfig>, ScenarioError> {
+    let from = entries.nanoseconds("QLEN_MON_START", 2_000_000_000)?;
+    let to = entries.nanoseconds("QLEN_MON_END", 2_100_000_000)?;
+    Ok(entries.text("QLEN_MON_FILE").map(|_| QueueMonitorConfig { from, to }))
 }
 
 /// The link that fails; a time of zero stands for none.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
+use rocelab_units::{Bandwidth, Bytes, Duration, Ratio, SimTime};
 
 use super::entries::Entries;
 use crate::{Fault, ScenarioError};
@@ -42,6 +42,14 @@ impl Entries {
         let help = "write microseconds, as in 300";
         let time = self.parsed(key, not_negative, "this is no time", help)?;
         Ok(time.map(|time| Duration::from_us(whole(time))))
+    }
+
+    /// A time since the beginning in whole nanoseconds.
+    pub(super) fn nanoseconds(&self, key: &str, default: u64) -> Result<SimTime, ScenarioError> {
+        let read = |text: &str| text.parse::<u64>().ok()?.checked_mul(1_000);
+        let help = "write nanoseconds, as in 2000000000";
+        let time = self.parsed(key, read, "this is no time", help)?;
+        Ok(SimTime::from_ps(time.unwrap_or(default.saturating_mul(1_000))))
     }
 
     /// A rate with its unit.

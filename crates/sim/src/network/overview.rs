@@ -15,8 +15,8 @@ use super::link_rates::LinkUse;
 use super::node::{Host, Role};
 use super::port::PortView;
 use super::receiver::{Receiver, ReceiverCounts};
-use super::sampling::CountersThen;
 use super::sampling::flow_watch::FlowCounters;
+use super::sampling::{CountersThen, QueueHistogramDump};
 use crate::profile::{FlowStarts, Inspect, Profile};
 use crate::record::{OpenOperation, Totals, Traversals};
 
@@ -161,6 +161,11 @@ impl<'a, P: Profile> Overview<'a, P> {
     /// The memory of every switch that is here, with the switch.
     pub(crate) fn memories(self) -> impl Iterator<Item = (NodeId, &'a P::Buffer)> {
         self.0.switches.iter().map(|switch| (switch.node, &switch.buffer))
+    }
+
+    /// What was seen of queues here, as HPCC's simulator counts.
+    pub(crate) fn histogram_dumps(self) -> impl Iterator<Item = QueueHistogramDump<'a>> {
+        self.0.features.sampling.histogram_dumps(&self.0.ports)
     }
 
     /// What is counted as it happens.

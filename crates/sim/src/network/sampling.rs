@@ -2,6 +2,7 @@
 //! an event of its own.
 
 pub(in crate::network) mod flow_watch;
+mod histogram;
 mod link_window;
 mod samplers;
 mod saved;
@@ -15,6 +16,8 @@ use rocelab_results::SampleInterval;
 use rocelab_units::SimTime;
 
 use self::flow_watch::WatchedEnd;
+use self::histogram::QueueHistogram;
+pub(crate) use self::histogram::QueueHistogramDump;
 pub(crate) use self::link_window::CountersThen;
 use self::link_window::MeasuredLink;
 use self::samplers::{Counted, ReceivedFlow, SampledFlow, Sampler, Timing};
@@ -27,6 +30,7 @@ use super::link_rates::LinkRates;
 use super::node::{Host, Role, Switch};
 use super::part::Part;
 use super::port::NetworkPort;
+use crate::plan::QueueMonitor;
 use crate::profile::{FlowProgress, Inspect, Profile};
 use crate::record::{
     FlowGoodput, FlowRate, FlowState, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength,
@@ -102,6 +106,9 @@ impl<P: Profile> Measuring<'_, P> {
         }
         if let Some(watched) = &sampling.flows {
             self.add_watched(watched.interval, &watched.flows);
+        }
+        if let Some(monitor) = plan.profile.hpcc_ns3().and_then(|rules| rules.queue_monitor) {
+            self.add_queue_monitor(monitor);
         }
         // Without a begin and an end it is the whole run.
         if let Some(window) = plan.measure.filter(|window| !window.is_the_whole_run()) {
@@ -191,6 +198,20 @@ impl<P: Profile> Measuring<'_, P> {
         }
     }
 
+    /// What counts the lengths of queues at each switch.
+    fn add_queue_monitor(&mut self, monitor: QueueMonitor) {
+        let nodes = 0..u32::try_from(self.timers.nodes.len()).unwrap_or(u32::MAX);
+        for node in nodes {
+            let Role::Switch(_) = self.timers.nodes[node as usize].role else { continue };
+            let first = self.timers.nodes[node as usize].first_port;
+            let ports = (first..).zip(self.ports.iter().skip(first as usize));
+            let own = ports.take_while(|(_, port)| port.node == node);
+            let histograms = own.map(|(port, _)| QueueHistogram::new(port)).collect();
+            let (timing, what) = (Timing::Monitor(monitor), Measured::Histograms(histograms));
+            self.sampling.samplers.push(Sampler { node, timing, last: SimTime::ZERO, what });
+        }
+    }
+
     fn add_sampler(&mut self, node: NodeId, interval: SampleInterval, what: Measured) {
         let timing = Timing::Every(interval);
         self.sampling.samplers.push(Sampler { node, timing, last: SimTime::ZERO, what });
@@ -225,6 +246,11 @@ impl<P: Profile> Measuring<'_, P> {
         *self.sampling = sampling;
     }
 
+    /// At the end of a run that was not interrupted: HPCC's simulator looks at queues until it stops.
+    pub(crate) fn finish_histograms(&mut self) {
+        self.sampling.finish_histograms(self.ports, self.plan.stop);
+    }
+
     fn measure(
         &mut self,
         key: EventKey,
@@ -257,6 +283,9 @@ impl<P: Profile> Measuring<'_, P> {
             }
             Measured::Links(links) => {
                 links.iter_mut().for_each(|link| link.note(self.ports, key.time));
+            }
+            Measured::Histograms(histograms) => {
+                histograms.iter_mut().for_each(|one| one.look(self.ports, key.time));
             }
             Measured::Ingress(ports) => self.sample_ingress(key, sampler.node, ports),
             Measured::Rates(places) => {

@@ -21,9 +21,9 @@ pub enum RunError {
     /// The machine failed: a capture could not be written.
     #[error("cannot write the capture: {0}")]
     Capture(#[from] std::io::Error),
-    /// The machine failed: `fct.txt` or `pfc.txt` of a run by the rules of HPCC's ns-3 simulator
+    /// The machine failed: `fct.txt`, `pfc.txt` or `qlen.txt` of a run by the rules of HPCC's ns-3 simulator
     /// could not be written.
-    #[error("cannot write fct.txt and pfc.txt: {0}")]
+    #[error("cannot write fct.txt, pfc.txt and qlen.txt: {0}")]
     Reference(#[source] std::io::Error),
     /// Checkpoints were asked for, and there are none by the rules of HPCC's ns-3 simulator.
     #[error(

@@ -344,6 +344,12 @@ impl<'a> Output<'a> {
             self.sink.pause_causes(causes)?;
         }
         self.tables.finish()?;
+        let rules = self.plan.profile.hpcc_ns3();
+        let is_monitored = rules.is_some_and(|rules| rules.queue_monitor.is_some());
+        if let Some(reference) = self.reference.as_mut().filter(|_| is_monitored) {
+            let dumps = simulation.network().histogram_dumps();
+            reference.queues(dumps).map_err(RunError::Reference)?;
+        }
         self.reference.map_or(Ok(()), ReferenceOutput::finish).map_err(RunError::Reference)?;
         Ok(summary)
     }

@@ -3,17 +3,19 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rocelab_fabric::{HpccNs3Routes, NodeId};
 use rocelab_units::{Duration, SimTime};
 
+use crate::network::QueueHistogramDump;
 use crate::plan::FlowPlan;
-use crate::reference::{FCT_FILE, PFC_FILE};
+use crate::reference::{FCT_FILE, PFC_FILE, QUEUE_FILE};
 
-/// Writes `fct.txt` and `pfc.txt`.
+/// Writes `fct.txt`, `pfc.txt` and, at the end, `qlen.txt`.
 #[derive(Debug)]
 pub(crate) struct ReferenceOutput {
+    folder: PathBuf,
     flows: BufWriter<File>,
     pauses: BufWriter<File>,
 }
@@ -22,7 +24,7 @@ impl ReferenceOutput {
     /// Starts both files in `folder`.
     pub(crate) fn create(folder: &Path) -> io::Result<Self> {
         let create = |name| File::create(folder.join(name)).map(BufWriter::new);
-        Ok(Self { flows: create(FCT_FILE)?, pauses: create(PFC_FILE)? })
+        Ok(Self { folder: folder.to_owned(), flows: create(FCT_FILE)?, pauses: create(PFC_FILE)? })
     }
 
     /// A flow has finished.
@@ -40,7 +42,23 @@ impl ReferenceOutput {
         writeln!(self.pauses, "{pause}")
     }
 
-    /// Ends both files.
+    /// Writes what was seen of queues: `time: T` in nanoseconds, and below it for each port of a switch `switch port
+    /// count count ...`, ports counted from 1, and how often there were below 1,000 bytes, below 2,000, and so on.
+    pub(crate) fn queues(&mut self, mut dumps: Vec<QueueHistogramDump<'_>>) -> io::Result<()> {
+        dumps.sort_by_key(|dump| (dump.time, dump.switch, dump.port));
+        let mut file = BufWriter::new(File::create(self.folder.join(QUEUE_FILE))?);
+        for of_time in dumps.chunk_by(|one, other| one.time == other.time) {
+            writeln!(file, "time: {}", of_time[0].time.ps() / 1_000)?;
+            for QueueHistogramDump { switch, port, counts, .. } in of_time {
+                write!(file, "{switch} {}", port + 1)?;
+                counts.iter().try_for_each(|count| write!(file, " {count}"))?;
+                writeln!(file)?;
+            }
+        }
+        file.flush()
+    }
+
+    /// Ends the other files.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flows.flush()?;
         self.pauses.flush()

@@ -140,6 +140,9 @@ pub(super) fn conclude<P: Compiled>(
     ending: Ending,
 ) -> Result<Outcome, RunError> {
     simulation.finish_samples();
+    if ending != Ending::Interrupted {
+        simulation.finish_queue_histograms();
+    }
     let records = simulation.take_records();
     output.write(records)?;
     simulation.finish_capture()?;

@@ -51,7 +51,7 @@ pub use self::opcodes::OpcodeSet;
 pub(crate) use self::parameters::queues;
 pub(crate) use self::partitions::p_keys_match;
 pub use self::partitions::{PartitionChoice, Partitions, QueuePairKeys};
-pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
+pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, QueueMonitor, RateThresholds};
 pub use self::roce::{CmPlan, RocePlan};
 pub use self::sampling::{FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
 pub use self::slow_receiver::SlowReceiver;

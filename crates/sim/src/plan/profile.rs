@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
 use rocelab_transport::Algorithm;
-use rocelab_units::{Bandwidth, SimTime};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 
 /// Whose rules hosts, switches and links follow.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +71,36 @@ pub struct HpccNs3Plan {
     pub pint_probability: f64,
     /// The link that fails (`LINK_DOWN`).
     pub link_down: Option<LinkDown>,
+    /// When switches look at their queues (`QLEN_MON_START`, `QLEN_MON_END`), if a file asks for it
+    /// (`QLEN_MON_FILE`).
+    pub queue_monitor: Option<QueueMonitor>,
+}
+
+/// When switches look at their queues: every [`INTERVAL`](Self::INTERVAL) from one time to another. What they saw by
+/// each multiple of [`DUMP`](Self::DUMP) is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueMonitor {
+    /// The first time.
+    pub from: SimTime,
+    /// From this time on nothing more is looked at, but once if it begins later.
+    pub to: SimTime,
+}
+
+impl QueueMonitor {
+    /// The time between two looks.
+    pub const INTERVAL: Duration = Duration::from_ns(100);
+    /// The time between two dumps.
+    pub const DUMP: Duration = Duration::from_ms(100);
+
+    /// The look after that at a time, if there is one.
+    pub fn next(self, now: SimTime) -> Option<SimTime> {
+        (now < self.to).then(|| now.saturating_add(Self::INTERVAL))
+    }
+
+    /// Whether what was seen until a look at a time is written.
+    pub fn is_dump(now: SimTime) -> bool {
+        now.ps().is_multiple_of(Self::DUMP.ps())
+    }
 }
 
 /// Marking thresholds of the ports of one rate.

@@ -284,6 +284,14 @@ impl<P: Profile> Simulation<P> {
         }
     }
 
+    /// When the run is over, and was not interrupted: looks at queues for as long as HPCC's simulator would. Nothing
+    /// moves any more.
+    pub(crate) fn finish_queue_histograms(&mut self) {
+        for part in &mut self.parts.all {
+            part.network.measuring().finish_histograms();
+        }
+    }
+
     /// See [`Compiled`].
     fn finish_samples_here(&mut self) {
         self.is_over = true;

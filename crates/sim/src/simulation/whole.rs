@@ -14,8 +14,8 @@ use crate::Plan;
 use crate::network::watch::View;
 use crate::network::{
     Accepted, CountersThen, Deadlock, FaultCounts, FlowCounters, FullQueue, IdleBacklog,
-    IntegrityReport, LinkUse, OpenOperation, Overview, PortView, ReceiverCounts, StuckQueuePair,
-    Totals, Traversals, WaitingPackets, digest_of,
+    IntegrityReport, LinkUse, OpenOperation, Overview, PortView, QueueHistogramDump,
+    ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets, digest_of,
 };
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
@@ -314,6 +314,11 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
     /// Whether the NIC of a host is in a storm of pauses.
     pub(crate) fn is_in_storm(self, host: NodeId) -> bool {
         self.part_of(host).is_in_storm(host)
+    }
+
+    /// What was seen of queues, as HPCC's simulator counts.
+    pub(crate) fn histogram_dumps(self) -> Vec<QueueHistogramDump<'a>> {
+        self.parts().flat_map(Overview::histogram_dumps).collect()
     }
 
     /// How much hosts accepted.

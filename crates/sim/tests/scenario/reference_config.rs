@@ -145,7 +145,7 @@ fn every_key_of_a_run_has_its_effect() {
 fn what_is_said_to_no_effect_is_noted() {
     let text = format!(
         "{BASE}FCT_OUTPUT_FILE out.txt PAUSE_TIME 5 QLEN_MON_START 2000000000\n\
-         QLEN_MON_FILE qlen.txt\nU_TARGET 0.95\n\
+         QLEN_MON_FILE queues\nU_TARGET 0.95\n\
          CC_MODE 8\n"
     );
     let notes = read(&text).unwrap().notes;
@@ -154,9 +154,8 @@ fn what_is_said_to_no_effect_is_noted() {
         [
             "FCT_OUTPUT_FILE out.txt: it is fct.txt in the results directory",
             "CC_MODE stands there more than once: the last one holds",
-            "QLEN_MON_FILE qlen.txt: its histograms of queue lengths are not written; lengths as time goes are in queues.csv \
-             with [sample.queues] of a scenario (`rocelab convert`)",
-            "without effect on results: PAUSE_TIME, QLEN_MON_START",
+            "QLEN_MON_FILE queues: it is qlen.txt in the results directory",
+            "without effect on results: PAUSE_TIME",
             "without effect with CC_MODE 8: RP_TIMER, RATE_AI, RATE_HAI, U_TARGET",
         ]
     );

@@ -6,8 +6,9 @@ use rocelab_state::State;
 use rocelab_units::{Duration, SimTime};
 
 use super::flow_watch::WatchedFlows;
+use super::histogram::QueueHistogram;
 use super::link_window::MeasuredLink;
-use crate::plan::MeasurePlan;
+use crate::plan::{MeasurePlan, QueueMonitor};
 
 /// All samplers of a run; none in most.
 #[derive(Debug, Default)]
@@ -45,6 +46,8 @@ pub(in crate::network) enum Timing {
     Every(SampleInterval),
     /// As the measuring window begins and ends.
     Window(MeasurePlan),
+    /// As HPCC's simulator looks at queues.
+    Monitor(QueueMonitor),
 }
 
 impl Timing {
@@ -57,6 +60,7 @@ impl Timing {
                 window.to.map_or(SimTime::NEVER, just_before)
             }
             Self::Window(window) => just_before(window.from),
+            Self::Monitor(monitor) => monitor.from,
         }
     }
 
@@ -67,6 +71,7 @@ impl Timing {
                 Some(now.saturating_add(Duration::from_ps(interval.from(now.ps()))))
             }
             Self::Window(window) => window.to.map(just_before).filter(|to| *to > now),
+            Self::Monitor(monitor) => monitor.next(now),
         }
     }
 }
@@ -86,6 +91,8 @@ pub(in crate::network) enum Measured {
     Utilisation(Vec<Counted>),
     /// What links carried in the measuring window.
     Links(Vec<MeasuredLink>),
+    /// How long queues of a switch's ports were, as HPCC's simulator counts.
+    Histograms(Vec<QueueHistogram>),
     /// What ports of a switch hold in its memory, by their numbers there.
     Ingress(Vec<u16>),
     /// What flows may send that begin here, by their places among the sampled ones.
@@ -101,6 +108,7 @@ impl Sampler {
     fn is_scheduled(&self) -> bool {
         match self.timing {
             Timing::Every(_) => true,
+            Timing::Monitor(monitor) => self.last < monitor.to,
             Timing::Window(window) => self
                 .what
                 .links()
@@ -115,6 +123,7 @@ impl State for Measured {
         match self {
             Self::Queues(_)
             | Self::Ingress(_)
+            | Self::Histograms(_) // There are no checkpoints by the rules of HPCC's simulator.
             | Self::Rates(_)
             | Self::Flows(_)
             | Self::Goodput(_) => Ok(()),
@@ -127,6 +136,7 @@ impl State for Measured {
         match self {
             Self::Queues(_)
             | Self::Ingress(_)
+            | Self::Histograms(_)
             | Self::Rates(_)
             | Self::Flows(_)
             | Self::Goodput(_) => Ok(()),
@@ -169,7 +179,7 @@ rocelab_state::state!(ReceivedFlow { values: bytes; kept: flow });
 impl Measured {
     /// Whether it is what there is at one time, and not what has come together over an interval.
     pub(in crate::network) const fn is_of_a_moment(&self) -> bool {
-        matches!(self, Self::Queues(_) | Self::Ingress(_))
+        matches!(self, Self::Queues(_) | Self::Ingress(_) | Self::Histograms(_))
     }
 
     /// Links in the measuring window; none if it is something else.

@@ -15,8 +15,8 @@ pub(super) use meaningless::check as check_sections;
 pub(super) use parameters::check as check_parameters;
 
 use self::parameters::SECTION;
-use crate::plan::{FlowPlan, HpccNs3Plan, LinkDown, RateThresholds};
-use crate::scenario::{Fault, HpccNs3Config, LinkDownConfig, Scenario, ensure};
+use crate::plan::{FlowPlan, HpccNs3Plan, LinkDown, QueueMonitor, RateThresholds};
+use crate::scenario::{Fault, HpccNs3Config, LinkDownConfig, QueueMonitorConfig, Scenario, ensure};
 
 /// What the network needs besides topology and flows; the topology's delays become those that the
 /// simulator reads. The section's own values were [checked](check_parameters).
@@ -84,6 +84,9 @@ fn planned(
         algorithm,
         pint_probability: config.pint_probability,
         link_down,
+        queue_monitor: config
+            .queue_monitor
+            .map(|QueueMonitorConfig { from, to }| QueueMonitor { from, to }),
     }
 }
 

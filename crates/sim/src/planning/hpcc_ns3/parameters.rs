@@ -31,10 +31,16 @@ fn check_values(config: &HpccNs3Config) -> Result<(), Fault> {
         check_row(row, &config.ecn[..index])
             .map_err(|fault| fault.of_rate(row.rate).within(&format!("ecn[{index}]")))?;
     }
-    let at = config.link_down.map_or(SimTime::ZERO, |down| down.at);
-    ensure(at <= SimTime::LATEST, || {
-        Fault::at("link_down.at", "simulated time does not reach that far")
-            .help(format!("give at most {}", SimTime::LATEST))
+    let times = [
+        ("link_down.at", config.link_down.map(|down| down.at)),
+        ("queue_monitor.from", config.queue_monitor.map(|monitor| monitor.from)),
+        ("queue_monitor.to", config.queue_monitor.map(|monitor| monitor.to)),
+    ];
+    times.into_iter().try_for_each(|(key, time)| {
+        ensure(time.is_none_or(|time| time <= SimTime::LATEST), || {
+            Fault::at(key, "simulated time does not reach that far")
+                .help(format!("give at most {}", SimTime::LATEST))
+        })
     })
 }
 
