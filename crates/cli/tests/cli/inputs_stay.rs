@@ -8,7 +8,7 @@ use crate::program::{SMALL, Sandbox};
 const FLOWS: &str = "source,destination,start_ps,bytes\nhost-0,host-1,0,1000\n";
 
 /// Every file name that results use themselves.
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 24] = [
     "capture-host-0.pcap",
     "capture.pcapng",
     "drops.csv",
