@@ -45,7 +45,7 @@ struct FilterArguments {
     /// Packets of this opcode: a name such as RC_SEND_ONLY, or a number. May be given several times.
     #[arg(long, value_name = "OPCODE")]
     opcode: Vec<OpcodeWanted>,
-    /// Frames from or to this address, in tunnels too: IPv4, IPv6, GID or MAC. May be given several times.
+    /// Frames from or to this address, in tunnels too: IPv4, IPv6, GID, MAC, or a LID such as lid:4. May be given several times.
     #[arg(long, value_name = "ADDRESS")]
     address: Vec<AddressWanted>,
     /// Frames of this interface: its name, or its number in the file, from 0. May be given several times.
@@ -197,7 +197,11 @@ impl fmt::Display for Line<'_> {
         dissection.outer.iter().try_for_each(|outer| outer.header.fmt(f))?;
         match (dissection.packet(), &dissection.contents) {
             (Some(packet), _) => {
-                write!(f, "{} > {}: {}", packet.source, packet.destination, packet.bth)?;
+                write!(f, "{} > {}", packet.source, packet.destination)?;
+                if let Contents::InfiniBand(packet) = &dissection.contents {
+                    write!(f, ", vl {}, sl {}", packet.lrh.vl, packet.lrh.sl)?;
+                }
+                write!(f, ": {}", packet.bth)?;
                 if !packet.extensions.is_empty() {
                     write!(f, ", {}", packet.extensions)?;
                 }
@@ -210,7 +214,9 @@ impl fmt::Display for Line<'_> {
                 frame.body.fmt(f)?;
             }
             (None, Contents::Ethernet(frame)) => frame.fmt(f)?,
-            (None, Contents::InfiniBand(packet)) => packet.fmt(f)?,
+            // Whether the checksum of the link is right is told below.
+            (None, Contents::InfiniBand(packet)) => packet.with_vcrc().fmt(f)?,
+            (None, Contents::FlowControl(packet)) => packet.with_lpcrc().fmt(f)?,
             (None, Contents::Opaque) => {
                 write!(f, "{}, ", dissection.protocol)?;
                 let headers = dissection.headers_read;
@@ -232,8 +238,12 @@ impl fmt::Display for Line<'_> {
         if dissection.protocol.has_transport() {
             write!(f, ", icrc {}", dissection.icrc.name())?;
         }
-        if dissection.fcs != Checksum::Absent {
-            write!(f, ", fcs {}", dissection.fcs.name())?;
+        let of_the_link =
+            [("fcs", dissection.fcs), ("vcrc", dissection.vcrc()), ("lpcrc", dissection.lpcrc())];
+        for (name, checksum) in of_the_link {
+            if checksum != Checksum::Absent {
+                write!(f, ", {name} {}", checksum.name())?;
+            }
         }
         f.write_str(if dissection.cut { ", cut" } else { "" })
     }
