@@ -207,7 +207,7 @@ mod tests {
     fn times_come_back_to_the_nanosecond() {
         for ns in [0, 1, 84, 999_999_999, 1_000_000_001, 123_456_789_012_345] {
             let stamp = timestamp(SimTime::from_ps(ns * 1_000));
-            let down = (stamp & 0xffff_ffff) * 1_000_000_000 >> 32;
+            let down = ((stamp & 0xffff_ffff) * 1_000_000_000) >> 32;
             assert_eq!((stamp >> 32) * 1_000_000_000 + down, ns);
         }
     }

@@ -130,7 +130,7 @@ impl FlowControlPacket {
     }
 
     fn covered(&self) -> [u8; Self::COVERED_LEN] {
-        let word = |high: u8, low: u16| u16::from(high) << 12 | low % Self::COUNTER_VALUES;
+        let word = |high: u8, low: u16| (u16::from(high) << 12) | (low % Self::COUNTER_VALUES);
         let mut covered = [0; Self::COVERED_LEN];
         put::<0, _, _>(&mut covered, word(self.op, self.fctbs).to_be_bytes());
         put::<2, _, _>(&mut covered, word(self.vl, self.fccl).to_be_bytes());

@@ -375,3 +375,64 @@ fn an_fcs_and_infiniband_exclude_each_other() {
     let error = CaptureWriter::new(Format::PcapNg, Vec::new(), &[port]).unwrap_err();
     assert_eq!(error.to_string(), "interface host-0: InfiniBand has no FCS");
 }
+
+/// Numbers that look random, and are the same in each run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % limit as u64).unwrap()
+    }
+}
+
+/// Whatever the bytes: nothing panics, and what was parsed is in them.
+#[test]
+fn any_bytes_are_read_as_far_as_they_go() {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    let records: Vec<Vec<u8>> = {
+        let file = written(Format::Pcap, 0);
+        let mut reader = CaptureReader::new(&file[..]).unwrap();
+        std::iter::from_fn(|| reader.next_frame().map(|frame| frame.unwrap().bytes.to_vec()))
+            .collect()
+    };
+    let packets = packets();
+    let mut parsed = 0;
+    for _ in 0..20_000 {
+        let (link_type, from) =
+            if numbers.below(2) == 0 { (ERF, &records) } else { (INFINIBAND, &packets) };
+        let mut bytes = from[numbers.below(from.len())].clone();
+        bytes.truncate(if numbers.below(4) == 0 {
+            numbers.below(bytes.len() + 1)
+        } else {
+            bytes.len()
+        });
+        for _ in 0..numbers.below(4).min(bytes.len()) {
+            let place = numbers.below(bytes.len().min(60));
+            bytes[place] = u8::try_from(numbers.below(256)).unwrap();
+        }
+        let mut file = capture(link_type, &[bytes.clone()]);
+        if numbers.below(4) == 0 {
+            // More on the wire than was captured.
+            file[36] = file[36].wrapping_add(u8::try_from(numbers.below(9)).unwrap());
+        }
+        let mut reader = CaptureReader::new(&file[..]).unwrap();
+        let frame = reader.next_frame().unwrap().unwrap();
+        let mut verifier = Verifier::new();
+        let verified = verifier.verify(&frame);
+        let dissection = &verified.dissection;
+        let again = match &dissection.contents {
+            Contents::InfiniBand(packet) => bytes_of(packet),
+            Contents::FlowControl(packet) => packet.to_bytes().to_vec(),
+            _ => Vec::new(),
+        };
+        assert!(bytes[dissection.offset.min(bytes.len())..].starts_with(&again), "{bytes:02x?}");
+        parsed += usize::from(!again.is_empty());
+        assert!(serde_json::to_string(&Decoded(&verified)).is_ok());
+        assert!(!Tree(&verified).to_string().is_empty());
+        assert!(dissection.error.is_none_or(|error| error.offset() <= bytes.len()));
+    }
+    assert!(parsed > 5_000, "{parsed}");
+}

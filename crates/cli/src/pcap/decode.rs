@@ -51,12 +51,15 @@ struct FilterArguments {
     /// Frames of this interface: its name, or its number in the file, from 0. May be given several times.
     #[arg(long, value_name = "INTERFACE")]
     interface: Vec<String>,
-    /// Frames of this protocol: roce_v1, roce_v2, cnp, pfc, pause, and others. May be given several times.
+    /// Frames of this protocol: roce_v1, roce_v2, cnp, pfc, pause, infiniband, infiniband_link, and others. May be given several times.
     #[arg(long, value_name = "PROTOCOL")]
     protocol: Vec<ProtocolWanted>,
     /// Packets with this ECN codepoint: ce, ect0, ect1 or not-ect. May be given several times.
     #[arg(long, value_name = "CODEPOINT")]
     ecn: Vec<EcnWanted>,
+    /// Packets of InfiniBand on this virtual lane, and flow control packets about it. May be given several times.
+    #[arg(long, value_name = "VL", value_parser = clap::value_parser!(u8).range(0..16))]
+    vl: Vec<u8>,
     /// Frames from this time on, such as 1.5ms, in the time of the file; +1.5ms counts from its first frame.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     from: Option<TimeWanted>,
@@ -74,6 +77,7 @@ impl FilterArguments {
         filter.interfaces.clone_from(&self.interface);
         filter.protocols.clone_from(&self.protocol);
         filter.ecn.clone_from(&self.ecn);
+        filter.lanes.clone_from(&self.vl);
         (filter.from, filter.to) = (self.from, self.to);
         filter
     }
