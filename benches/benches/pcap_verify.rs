@@ -4,7 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface, LinkType, Verifier};
+use rocelab_capture::{
+    CaptureReader, CaptureWriter, Direction, Format, Interface, LinkType, Verifier,
+};
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::{Bth, Encapsulation, Gid, Opcode, RoceFrame, ZEROS};
 

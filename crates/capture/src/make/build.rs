@@ -5,11 +5,12 @@ use rocelab_wire::{
     Sack, Syndrome, Transport, Xrceth,
 };
 
+use super::carried::Carried;
 use super::checks;
 use super::defect::Defect;
 use super::document::{Document, Message};
 use super::error::Fault;
-use super::link::{Carried, Link};
+use super::link::Link;
 use super::numbering::{LastRequest, Numbering, QueuePair};
 use super::opcodes::Opcodes;
 use super::values::{below, or, payload, places};

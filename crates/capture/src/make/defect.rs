@@ -3,6 +3,7 @@
 use rocelab_wire::TransportPacket;
 use toml::Spanned;
 
+use super::document::Message;
 use super::error::Fault;
 use crate::suggestion;
 
@@ -56,8 +57,22 @@ impl Defect {
         })
     }
 
+    /// The error for a defect of something that the frame does not have.
+    pub(super) fn not_there(self, message: &Message) -> Fault {
+        let fix = "choose another fault, or other bytes";
+        self.refused(message, "needs a frame that has such a thing", fix)
+    }
+
+    /// The error for the defect, where the message names it.
+    pub(super) fn refused(self, message: &Message, what: &str, fix: &str) -> Fault {
+        match message.faults.iter().find(|name| name.as_ref() == self.name()) {
+            Some(name) => Fault::new("faults", name, what, fix),
+            None => Fault::missing("faults", what, fix),
+        }
+    }
+
     /// The name in descriptions.
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         NAMES.iter().find(|(_, defect)| *defect == self).map_or("", |(name, _)| name)
     }
 

@@ -5,11 +5,11 @@ use rocelab_wire::{
     VlanTag, icrc,
 };
 
+use super::carried::Carried;
 use super::checks;
 use super::defect::Defect;
 use super::document::{Document, Message};
 use super::error::Fault;
-use super::link::{Carried, unexpected, without_such_a_thing};
 use super::values::{below, class, gid, mac, or, vlan};
 
 /// The values that all frames share.
@@ -141,10 +141,11 @@ impl<'a> EthernetLink<'a> {
         let has_fcs = self.document.has_fcs();
         for defect in defects {
             if *defect == Defect::Fcs && !has_fcs {
-                return Err(without_fcs(message));
+                let (what, fix) = ("needs frames with an FCS", "write fcs = true at the top");
+                return Err(defect.refused(message, what, fix));
             }
             if !defect.apply_to_ethernet(&mut frame) {
-                return Err(without_such_a_thing(message, *defect));
+                return Err(defect.not_there(message));
             }
         }
         let is_damaged = defects.contains(&Defect::Payload);
@@ -152,7 +153,7 @@ impl<'a> EthernetLink<'a> {
             frame = frame.with_fcs();
         }
         let mut bytes = vec![0; frame.wire_len()];
-        frame.emit(&mut bytes).map_err(|error| unexpected(message, &error))?;
+        frame.emit(&mut bytes).map_err(|error| Fault::unexpected(&message.verb, &error))?;
         if is_damaged {
             flip(&mut bytes, payload_from_end(&frame));
             if has_fcs {
@@ -166,15 +167,6 @@ impl<'a> EthernetLink<'a> {
             flip(&mut bytes, 1);
         }
         Ok(bytes)
-    }
-}
-
-/// The error for a wrong FCS in frames that have none.
-fn without_fcs(message: &Message) -> Fault {
-    let (what, fix) = ("needs frames with an FCS", "write fcs = true at the top");
-    match message.faults.iter().find(|name| name.as_ref() == Defect::Fcs.name()) {
-        Some(name) => Fault::new("faults", name, what, fix),
-        None => Fault::missing("faults", what, fix),
     }
 }
 

@@ -5,11 +5,11 @@ use rocelab_wire::{
     vcrc,
 };
 
+use super::carried::Carried;
 use super::checks;
 use super::defect::Defect;
 use super::document::{Document, Message};
 use super::error::Fault;
-use super::link::{Carried, unexpected, without_such_a_thing};
 use super::values::{below, gid, or};
 
 /// Number of values of VL, SL and OP.
@@ -74,7 +74,7 @@ impl InfiniBandLink {
         for defect in defects {
             match defect {
                 Defect::Lpcrc => packet.lpcrc ^= 1,
-                _ => return Err(without_such_a_thing(message, *defect)),
+                _ => return Err(defect.not_there(message)),
             }
         }
         Ok(Some(packet.to_bytes().to_vec()))
@@ -93,14 +93,14 @@ impl InfiniBandLink {
         let grh = self.grh_of(message, carried.reverse);
         let Carried { bth, extensions, payload, .. } = *carried;
         let mut packet = InfiniBandPacket::build(lrh, grh, bth, extensions, payload)
-            .map_err(|error| unexpected(message, &error))?;
+            .map_err(|error| Fault::unexpected(&message.verb, &error))?;
         for defect in defects {
             if !defect.apply_to_infiniband(&mut packet) {
-                return Err(without_such_a_thing(message, *defect));
+                return Err(defect.not_there(message));
             }
         }
         let mut bytes = vec![0; packet.wire_len()];
-        packet.emit(&mut bytes).map_err(|error| unexpected(message, &error))?;
+        packet.emit(&mut bytes).map_err(|error| Fault::unexpected(&message.verb, &error))?;
         if defects.contains(&Defect::Payload)
             && let Some(last) = last_of_payload(&packet, bytes.len())
         {

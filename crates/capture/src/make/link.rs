@@ -1,7 +1,8 @@
 //! What the frames of a description travel on.
 
-use rocelab_wire::{Bth, Extensions, Opcode};
+use rocelab_wire::Opcode;
 
+use super::carried::Carried;
 use super::defect::Defect;
 use super::document::{Document, Message};
 use super::error::Fault;
@@ -13,15 +14,6 @@ use crate::LinkType;
 pub(super) enum Link<'a> {
     Ethernet(EthernetLink<'a>),
     InfiniBand(InfiniBandLink),
-}
-
-/// A packet of the InfiniBand transport, without what carries it.
-pub(super) struct Carried<'p> {
-    /// Whether it goes from the destination to the source.
-    pub(super) reverse: bool,
-    pub(super) bth: Bth,
-    pub(super) extensions: Extensions,
-    pub(super) payload: &'p [u8],
 }
 
 impl<'a> Link<'a> {
@@ -106,18 +98,4 @@ impl<'a> Link<'a> {
             Self::InfiniBand(link) => link.packet(message, &carried, defects),
         }
     }
-}
-
-/// The error for a defect of something that the frame does not have.
-pub(super) fn without_such_a_thing(message: &Message, defect: Defect) -> Fault {
-    let fix = "choose another fault, or other bytes";
-    let what = "needs a frame that has such a thing";
-    match message.faults.iter().find(|name| name.as_ref() == defect.name()) {
-        Some(name) => Fault::new("faults", name, what, fix),
-        None => Fault::missing("faults", what, fix),
-    }
-}
-
-pub(super) fn unexpected(message: &Message, error: &dyn std::error::Error) -> Fault {
-    Fault::new("verb", &message.verb, error.to_string(), "please report this")
 }

@@ -25,6 +25,7 @@
 //! ```
 
 mod build;
+mod carried;
 mod checks;
 mod defect;
 mod document;

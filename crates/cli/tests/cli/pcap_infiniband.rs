@@ -44,8 +44,8 @@ fn each_packet_has_a_line_with_its_lane_and_its_checksums() {
     let sandbox = made();
     let lines = [
         "1 0.000000000 flow control init, vl 0, fctbs 0, fccl 2048, lpcrc ok",
-        "2 0.000001000 lid 1 > lid 2, vl 1, sl 2: RC_RDMA_WRITE_FIRST qp 0x000011, psn 0, RETH va 0x1000, \
-         rkey 0x00001234, length 3000, payload 1024, icrc ok, vcrc ok",
+        "2 0.000001000 lid 1 > lid 2, vl 1, sl 2: RC_RDMA_WRITE_FIRST qp 0x000011, psn 0, RETH va \
+         0x0000000000001000, r_key 0x00001234, length 3000, payload 1024, icrc ok, vcrc ok",
         "3 0.000002000 lid 1 > lid 2, vl 1, sl 2: RC_RDMA_WRITE_MIDDLE qp 0x000011, psn 1, payload 1024, \
          icrc ok, vcrc ok",
         "4 0.000003000 lid 1 > lid 2, vl 1, sl 2: RC_RDMA_WRITE_LAST qp 0x000011, psn 2, ackreq, payload 952, \
