@@ -4,7 +4,9 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface, Verifier};
+use rocelab_capture::{
+    CaptureReader, CaptureWriter, Direction, Format, Interface, LinkType, Verifier,
+};
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::{Bth, Encapsulation, Gid, Opcode, RoceFrame, ZEROS};
 
@@ -19,6 +21,7 @@ fn capture(format: Format, fcs: bool) -> Vec<u8> {
     let port = Interface {
         name: "host-0".into(),
         description: String::new(),
+        link_type: LinkType::Ethernet,
         speed: Bandwidth::from_gbps(100),
         fcs,
         snap_length: 0,

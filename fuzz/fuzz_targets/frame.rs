@@ -1,10 +1,12 @@
-//! Whatever the bytes: parsing a frame, or a packet of native InfiniBand, never panics, and what
+//! Whatever the bytes: parsing a frame, or a packet or flow control packet of native InfiniBand, never panics, and what
 //! parses comes back byte for byte.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rocelab_wire::{Arp, EmitError, Frame, InfiniBandPacket, NeighbourMessage, ParseError};
+use rocelab_wire::{
+    Arp, EmitError, FlowControlPacket, Frame, InfiniBandPacket, NeighbourMessage, ParseError,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     for parsed in [Frame::parse(bytes), Frame::parse_with_fcs(bytes)] {
@@ -15,6 +17,13 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some(packet) = accepted(bytes, InfiniBandPacket::parse(bytes)) {
         check_emission(bytes, |out| packet.emit(out));
         let _ = (packet.icrc_ok(), packet.vcrc_ok(), packet.to_string());
+        let _ = packet.broken_rules().count();
+        assert_eq!(packet.on_lane(3).vcrc_ok(), Some(true));
+    }
+    if let Some(packet) = accepted(bytes, FlowControlPacket::parse(bytes)) {
+        assert_eq!(packet.to_bytes(), bytes[..FlowControlPacket::LEN]);
+        assert!(packet.with_lpcrc().lpcrc_ok());
+        let _ = packet.to_string();
     }
     if let Some(arp) = accepted(bytes, Arp::parse(bytes)) {
         assert_eq!(arp.to_bytes(), bytes[..Arp::LEN]);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rocelab_wire::{Layer, ParseError, Psn};
+use rocelab_wire::{Layer, LocalRouteRule, ParseError, Psn};
 
 use crate::dissection::OpcodeName;
 
@@ -35,6 +35,24 @@ pub enum Fault {
         /// The right value.
         computed: u16,
     },
+    /// The link packet CRC of an InfiniBand link packet does not match the packet.
+    Lpcrc {
+        /// The value in the packet.
+        found: u16,
+        /// The right value.
+        computed: u16,
+    },
+    /// The packet of InfiniBand does not end where its LRH says.
+    PktLen {
+        /// PktLen of the LRH, in words of four bytes: without the VCRC.
+        pkt_len: u16,
+        /// Length of what was captured, with a VCRC, in bytes.
+        found: usize,
+    },
+    /// The headers of an InfiniBand packet do not fit each other.
+    LocalRoute(LocalRouteRule),
+    /// A flow control packet is about VL 15, which has no credits.
+    CreditsOfManagementLane,
     /// The IPv4 header checksum does not match the header.
     Ipv4Checksum {
         /// The value in the header.
@@ -131,6 +149,8 @@ pub enum Fault {
 pub enum PayloadRule {
     /// No payload.
     Empty,
+    /// No payload, or exactly this many bytes.
+    EmptyOr(usize),
     /// Not empty, and at most this many bytes.
     UpTo(u16),
     /// A path MTU: 256, 512, 1024, 2048 or 4096 bytes.
@@ -148,6 +168,9 @@ impl Fault {
             Self::Icrc { .. } => "icrc",
             Self::Fcs { .. } => "fcs",
             Self::Vcrc { .. } => "vcrc",
+            Self::Lpcrc { .. } => "lpcrc",
+            Self::PktLen { .. } => "pkt_len",
+            Self::LocalRoute(_) | Self::CreditsOfManagementLane => "local_route",
             Self::Ipv4Checksum { .. } => "ipv4_checksum",
             Self::Reserved { .. } => "reserved",
             Self::UndefinedOpcode(_) => "undefined_opcode",
@@ -174,9 +197,17 @@ impl fmt::Display for Fault {
             Self::Icrc { found, computed } | Self::Fcs { found, computed } => {
                 write!(f, "found {found:#010x}, computed {computed:#010x}")
             }
-            Self::Vcrc { found, computed } | Self::Ipv4Checksum { found, computed } => {
+            Self::Vcrc { found, computed }
+            | Self::Lpcrc { found, computed }
+            | Self::Ipv4Checksum { found, computed } => {
                 write!(f, "found {found:#06x}, computed {computed:#06x}")
             }
+            Self::PktLen { pkt_len, found } => {
+                let len = 4 * usize::from(*pkt_len) + 2;
+                write!(f, "{pkt_len} words and the VCRC are {len} bytes, but there are {found}")
+            }
+            Self::LocalRoute(rule) => rule.fmt(f),
+            Self::CreditsOfManagementLane => f.write_str("VL 15 has no credits"),
             Self::Reserved { layer, field, value } => write!(f, "{layer} {field} is {value:#x}"),
             Self::UndefinedOpcode(opcode) => write!(f, "{opcode:#04x}"),
             Self::PadCount { payload_len, pad_count } => {
@@ -216,6 +247,7 @@ impl fmt::Display for PayloadRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("0"),
+            Self::EmptyOr(len) => write!(f, "0 or {len}"),
             Self::UpTo(limit) => write!(f, "1 to {limit}"),
             Self::AnyPathMtu => f.write_str("256, 512, 1024, 2048 or 4096"),
             Self::PathMtu(mtu) => write!(f, "the path MTU of {mtu}"),

@@ -9,12 +9,25 @@ pub struct Interface {
     pub name: String,
     /// Free text (`if_description`); empty for none.
     pub description: String,
+    /// What its frames are.
+    pub link_type: LinkType,
     /// Link rate (`if_speed`, in bit/s).
     pub speed: Bandwidth,
-    /// Whether the frames end with their 4-byte FCS (`if_fcslen`).
+    /// Whether the frames end with their 4-byte FCS (`if_fcslen`): only those of Ethernet can.
     pub fcs: bool,
     /// Most bytes kept of a frame; 0 keeps all.
     pub snap_length: u32,
+}
+
+/// What the frames of a captured port are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LinkType {
+    /// Ethernet frames, from the destination MAC on.
+    #[default]
+    Ethernet,
+    /// Packets of native InfiniBand, from the LRH to the VCRC, and link packets of six bytes. They are
+    /// written in ERF records, which Wireshark can read.
+    InfiniBand,
 }
 
 /// A captured port, as the reader found it. Classic pcap has one, without name.

@@ -14,12 +14,13 @@
 //! endian. Two runs that send the same frames write the same file.
 //!
 //! ```
-//! use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface};
+//! use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface, LinkType};
 //! use rocelab_units::{Bandwidth, SimTime};
 //!
 //! let port = Interface {
 //!     name: "host-0".into(),
 //!     description: "host-0 port 0 to leaf-0 port 3".into(),
+//!     link_type: LinkType::Ethernet,
 //!     speed: Bandwidth::from_gbps(100),
 //!     fcs: false,
 //!     snap_length: 0,
@@ -42,6 +43,11 @@
 //! format could declare a resolution of 10^-12 s, but Wireshark 4.0 multiplies the part below a
 //! second by 10^9 in 64 bits, which overflows there, and shows wrong times.
 //!
+//! # Native InfiniBand
+//!
+//! Wireshark 4.0 does not read link type 247, which is InfiniBand's own. So packets of native InfiniBand
+//! are written in ERF records (link type 197), in either format.
+//!
 //! # Frame check sequence
 //!
 //! A capture that holds each frame's FCS declares it: pcapng by `if_fcslen` = 4, classic pcap by
@@ -49,6 +55,7 @@
 //! of a RoCE v1 frame, whose end no length field gives.
 
 mod dissection;
+mod erf;
 mod error;
 mod fault;
 mod file;
@@ -84,7 +91,7 @@ pub use format::Format;
 pub use hex_dump::{HexDump, HexDumpComment};
 pub use icrc_correction::IcrcCorrection;
 pub use icrc_explained::IcrcExplained;
-pub use interface::{CapturedInterface, Direction, Interface, NumberedInterface};
+pub use interface::{CapturedInterface, Direction, Interface, LinkType, NumberedInterface};
 pub use make::{Recipe, RecipeError};
 pub use observation::Observation;
 pub use reader::{CaptureReader, CapturedFrame};

@@ -68,7 +68,7 @@ pub enum Observation {
     },
     /// A congestion notification.
     Cnp,
-    /// The frame has experienced congestion: its ECN codepoint is CE.
+    /// The frame has experienced congestion: its ECN codepoint is CE, or in native InfiniBand FECN is set.
     CongestionExperienced,
     /// The frame ends with an FCS that the file does not declare.
     UndeclaredFcs,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use rocelab_wire::cm::Mad;
-use rocelab_wire::{Frame, InfiniBandPacket, NakCode};
+use rocelab_wire::{FlowControlPacket, Frame, InfiniBandPacket, NakCode};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
 
@@ -37,6 +37,8 @@ impl Serialize for Verified<'_> {
             payload_len: packet.as_ref().map(|packet| packet.payload.len()),
             icrc: self.dissection.icrc.name(),
             fcs: self.dissection.fcs.name(),
+            vcrc: self.dissection.vcrc().name(),
+            lpcrc: self.dissection.lpcrc().name(),
             faults: Texts(self.faults),
             observations: Texts(self.observations),
         }
@@ -61,6 +63,8 @@ struct FrameRecord<'a> {
     payload_len: Option<usize>,
     icrc: &'static str,
     fcs: &'static str,
+    vcrc: &'static str,
+    lpcrc: &'static str,
     faults: Texts<'a, crate::Fault>,
     observations: Texts<'a, crate::Observation>,
 }
@@ -78,6 +82,7 @@ impl Serialize for Decoded<'_> {
             }
             Contents::Ethernet(frame) => Headers::Ethernet(frame),
             Contents::InfiniBand(packet) => Headers::InfiniBand(packet),
+            Contents::FlowControl(packet) => Headers::FlowControl(packet),
             Contents::Opaque => Headers::Opaque(Opaque {
                 proto: dissection.protocol.name(),
                 icrc: dissection.icrc.name(),
@@ -128,6 +133,7 @@ struct DecodedRecord<'a> {
 enum Headers<'a> {
     Ethernet(&'a Frame<'a>),
     InfiniBand(&'a InfiniBandPacket<'a>),
+    FlowControl(&'a FlowControlPacket),
     Partly(serde_json::Value),
     Opaque(Opaque<'a>),
 }

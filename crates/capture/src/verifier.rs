@@ -140,7 +140,7 @@ pub struct Totals {
     /// payload were not checked.
     pub cut: u64,
     /// Frames by protocol, in the order of [`Protocol`].
-    by_protocol: [u64; 8],
+    by_protocol: [u64; Protocol::ALL.len()],
 }
 
 impl Totals {

@@ -16,8 +16,9 @@ use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
 use pcap_file::{DataLink, Endianness};
 use rocelab_units::SimTime;
 
+use crate::erf::{self, ERF};
 use crate::format::{ETHERNET, FCS_LENGTH, NetworkField};
-use crate::{Direction, Format, Interface};
+use crate::{Direction, Format, Interface, LinkType};
 
 /// `shb_userappl`: the program that wrote the file. It has no version, so that equal runs write
 /// equal bytes.
@@ -77,8 +78,13 @@ impl<W: Write> CaptureWriter<W> {
     /// Writes the format's header to `output`, which should be buffered.
     ///
     /// # Errors [`InvalidInput`](io::ErrorKind::InvalidInput) for classic pcap unless there is
-    /// exactly one interface, because it cannot distinguish several; and the errors of `output`.
+    /// exactly one interface, because it cannot distinguish several, and for an interface of InfiniBand
+    /// with an FCS; and the errors of `output`.
     pub fn new(format: Format, output: W, interfaces: &[Interface]) -> io::Result<Self> {
+        let has_wrong_fcs = |port: &&Interface| port.fcs && port.link_type == LinkType::InfiniBand;
+        if let Some(port) = interfaces.iter().find(has_wrong_fcs) {
+            return Err(invalid(format!("interface {}: InfiniBand has no FCS", port.name)));
+        }
         let output = match format {
             Format::PcapNg => Output::PcapNg(start_pcapng(output, interfaces)?),
             Format::Pcap => Output::Pcap(start_pcap(output, interfaces)?),
@@ -88,7 +94,7 @@ impl<W: Write> CaptureWriter<W> {
 
     /// Appends a frame that the port `interface` (an index into the list given at the start) sent
     /// or received at `time`: from the destination MAC on, up to the FCS if the interface declares
-    /// one.
+    /// one; on an interface of InfiniBand, from the LRH to the VCRC, or a link packet of six bytes.
     ///
     /// `bytes` may be only the beginning of the frame, whose full length in bytes is
     /// `original_length`. Bytes beyond the interface's snap length are not written.
@@ -113,6 +119,14 @@ impl<W: Write> CaptureWriter<W> {
             return Err(invalid(format!("{} bytes of a frame of {original_length}", bytes.len())));
         }
         let bytes = snap(bytes, port.snap_length);
+        let record;
+        let (bytes, original_length) = match port.link_type {
+            LinkType::Ethernet => (bytes, original_length),
+            LinkType::InfiniBand => {
+                record = erf::record(time, interface, bytes, original_length as usize)?;
+                (record.0.as_slice(), record.1)
+            }
+        };
         match &mut self.output {
             Output::PcapNg(writer) => {
                 let options = vec![EnhancedPacketOption::Flags(packet_flags(direction, port.fcs))];
@@ -195,9 +209,26 @@ fn interface_description(interface: &Interface) -> InterfaceDescriptionBlock<'_>
         options.push(Opt::IfFcsLen(FCS_LENGTH));
     }
     InterfaceDescriptionBlock {
-        linktype: DataLink::ETHERNET,
-        snaplen: interface.snap_length,
+        linktype: DataLink::from(u32::from(link_type(interface))),
+        snaplen: declared_snap_length(interface),
         options,
+    }
+}
+
+/// The link type that the file declares.
+const fn link_type(interface: &Interface) -> u16 {
+    match interface.link_type {
+        LinkType::Ethernet => ETHERNET,
+        LinkType::InfiniBand => ERF,
+    }
+}
+
+/// Most bytes kept of what the file takes for a frame: with the header of its record. 0 keeps all.
+const fn declared_snap_length(interface: &Interface) -> u32 {
+    match (interface.link_type, interface.snap_length) {
+        (LinkType::Ethernet, length) | (LinkType::InfiniBand, length @ 0) => length,
+        // A record with what fills it up is longer than its packet.
+        (LinkType::InfiniBand, length) => length.saturating_add(erf::MOST_AROUND_A_PACKET),
     }
 }
 
@@ -209,9 +240,12 @@ fn start_pcap<W: Write>(output: W, interfaces: &[Interface]) -> io::Result<PcapW
         )));
     };
     let fcs_length = if interface.fcs { FCS_LENGTH } else { 0 };
-    let network = NetworkField { link_type: ETHERNET, fcs_length };
+    let network = NetworkField { link_type: link_type(interface), fcs_length };
     let header = PcapHeader {
-        snaplen: if interface.snap_length == 0 { MAX_SNAP_LENGTH } else { interface.snap_length },
+        snaplen: match declared_snap_length(interface) {
+            0 => MAX_SNAP_LENGTH,
+            length => length,
+        },
         datalink: DataLink::from(network.to_bits()),
         ts_resolution: PcapTsResolution::NanoSecond,
         endianness: Endianness::Little,

@@ -38,7 +38,8 @@ pub struct Bth {
     pub p_key: u16,
     /// Forward explicit congestion notification (F).
     pub fecn: bool,
-    /// Backward explicit congestion notification (B): set in a CNP.
+    /// Backward explicit congestion notification (B): set in a congestion notification, and in
+    /// InfiniBand in the acknowledge that answers FECN.
     pub becn: bool,
     /// Reserved, 6 bits.
     pub resv6: u8,
@@ -84,6 +85,14 @@ impl Bth {
     #[must_use]
     pub const fn cnp(dest_qp: u32) -> Self {
         Self { becn: true, ..Self::new(Opcode::Cnp, dest_qp, 0) }
+    }
+
+    /// The header of a CN packet, the congestion notification of native InfiniBand, that makes the
+    /// sender of `dest_qp` slow down: BECN set, PSN 0, and nothing but the ICRC after it (IBTA A10;
+    /// Linux `drivers/infiniband/hw/hfi1`, `return_cnp`). RoCE has another opcode: [`Self::cnp`].
+    #[must_use]
+    pub const fn cn(dest_qp: u32) -> Self {
+        Self { becn: true, ..Self::new(Opcode::Cn, dest_qp, 0) }
     }
 
     /// The opcode, if it is defined.
@@ -185,6 +194,8 @@ mod tests {
     fn cnp_carries_becn_only() {
         let bytes = [0x81, 0, 0xff, 0xff, 0x40, 0, 0, 0x11, 0, 0, 0, 0];
         assert_eq!(Bth::cnp(0x11).to_bytes(), bytes);
+        let bytes = [0x80, 0, 0xff, 0xff, 0x40, 0, 0, 0x11, 0, 0, 0, 0];
+        assert_eq!(Bth::cn(0x11).to_bytes(), bytes);
     }
 
     #[test]

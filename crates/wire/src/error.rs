@@ -26,6 +26,8 @@ pub enum Layer {
     Tcp,
     /// Local Route Header of native InfiniBand.
     Lrh,
+    /// Flow control packet of native InfiniBand.
+    FlowControl,
     /// Global Route Header.
     Grh,
     /// Base Transport Header.
@@ -86,6 +88,7 @@ impl Layer {
             Self::Udp => "UDP",
             Self::Tcp => "TCP",
             Self::Lrh => "LRH",
+            Self::FlowControl => "flow control packet",
             Self::Grh => "GRH",
             Self::Bth => "BTH",
             Self::Deth => "DETH",

@@ -3,8 +3,8 @@
 use crate::error::ParseError;
 use crate::header::Header;
 use crate::{
-    Aeth, AtomicAckEth, AtomicEth, Bth, CnTag, Cnm, Cnp, Deth, Feth, Grh, Ieth, ImmDt, Ipv4, Ipv6,
-    Lrh, Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
+    Aeth, AtomicAckEth, AtomicEth, Bth, CnTag, Cnm, Cnp, Deth, Feth, FlowControlPacket, Grh, Ieth,
+    ImmDt, Ipv4, Ipv6, Lrh, Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
 };
 
 macro_rules! headers {
@@ -21,5 +21,5 @@ macro_rules! headers {
 headers! {
     VlanTag, Ipv4, Ipv6, Udp, Lrh, Grh, Bth,
     Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, Sack, AtomicAckEth, ImmDt, Ieth, Cnp,
-    Pfc, Pause, CnTag, Cnm,
+    Pfc, Pause, CnTag, Cnm, FlowControlPacket,
 }

@@ -157,6 +157,24 @@ impl<'a> InfiniBandPacket<'a> {
         Self { vcrc: Some(self.computed_vcrc()), ..self }
     }
 
+    /// The same packet on another virtual lane, as a switch sends it on: with a new VCRC, because that
+    /// covers the lane, and with the same ICRC, which does not.
+    #[must_use]
+    pub fn on_lane(self, vl: u8) -> Self {
+        Self { lrh: Lrh { vl, ..self.lrh }, ..self }.with_vcrc()
+    }
+
+    /// The same packet as a switch whose port is congested sends it on: with FECN in its BTH and a new
+    /// VCRC. The ICRC does not cover FECN. A raw packet has no BTH, and stays as it is.
+    #[must_use]
+    pub fn with_fecn(mut self) -> Self {
+        if let InfiniBandBody::Transport { packet, .. } = &mut self.body {
+            packet.bth.fecn = true;
+            return self.with_vcrc();
+        }
+        self
+    }
+
     /// Length of the packet in bytes, with its VCRC if it has one.
     #[must_use]
     pub fn wire_len(&self) -> usize {

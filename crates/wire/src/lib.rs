@@ -11,9 +11,10 @@
 //! 2. **Frames**: [`Frame::parse`] parses a whole Ethernet frame, [`Frame::emit`] writes the same
 //!    bytes again, including reserved bits and padding. [`RoceFrame`] builds an outgoing frame from
 //!    the values that its sender chooses. [`icrc`] and [`fcs`] are the two CRCs.
-//!    [`InfiniBandPacket`] does this for native InfiniBand, [`cm`] for the datagrams that set up
-//!    connections.
-//! 3. **Sizes**, for callers that do not need the bytes: [`frame_len`], [`encapsulation_len`].
+//!    [`InfiniBandPacket`] and [`FlowControlPacket`] do this for native InfiniBand, [`cm`] for the
+//!    datagrams that set up connections.
+//! 3. **Sizes**, for callers that do not need the bytes: [`frame_len`], [`encapsulation_len`],
+//!    [`infiniband_packet_len`].
 //!
 //! # Frame stacks
 //!
@@ -25,6 +26,7 @@
 //! PAUSE          Ethernet(14) opcode(2) time(2) zeros(42)                                  FCS(4)
 //! QCN            Ethernet(14) [802.1Q(4)] [CN-TAG(4)] CNM(24) MSDU(0..64)                  FCS(4)
 //! InfiniBand     LRH(8) [GRH(40)] BTH(12) ext payload pad ICRC(4)                          VCRC(2)
+//! its credits    OP(4 bit) FCTBS(12) VL(4) FCCL(12)                                       LPCRC(2)
 //! ```
 //!
 //! "ext" are the extension headers, in this order: `[telemetry] [DETH | XRCETH] [FETH] [RETH |
@@ -75,11 +77,11 @@
 //! `std`, off by default: CRCs use the best instructions of the machine on which the program runs.
 //! Without it, they use only those for which it was compiled. Nothing else changes.
 //!
-//! `serde`, off by default: headers, [`Frame`] and [`InfiniBandPacket`] are `serde::Serialize`, mainly
-//! for JSON. A frame is one flat object: `proto`, then its headers in lower case, each an
+//! `serde`, off by default: headers, [`Frame`], [`InfiniBandPacket`] and [`FlowControlPacket`] are
+//! `serde::Serialize`, mainly for JSON. A frame is one flat object: `proto`, then its headers in lower case, each an
 //! object with the fields' names of this crate; numbers of 64 bits, addresses and opcodes are strings;
-//! `payload_len` is in place of the payload; `icrc`, `fcs` and `vcrc` are `"ok"`, `"bad"` or `"absent"`.
-//! It does not need the standard library either.
+//! `payload_len` is in place of the payload; `icrc`, `fcs`, `vcrc` and `lpcrc` are `"ok"`,
+//! `"bad"` or `"absent"`. It does not need the standard library either.
 //!
 //! ```
 //! # #[cfg(feature = "serde")] {
@@ -118,6 +120,7 @@ mod ethernet;
 mod ext;
 mod fcs;
 mod fixed_length;
+mod flow_control_packet;
 mod flow_label;
 mod frame;
 mod gid;
@@ -127,6 +130,8 @@ mod icrc;
 mod infiniband;
 mod ipv4;
 mod ipv6;
+mod lid;
+mod local_route_rule;
 mod lrh;
 mod mac_address;
 mod mac_control;
@@ -165,6 +170,7 @@ pub use ext::{
     TelemetryUnits, TelemetryWriter, Xrceth, credit_code, credits, pint_utilization, rnr_timer_ns,
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
+pub use flow_control_packet::FlowControlPacket;
 pub use flow_label::{MIN_UDP_SOURCE_PORT, default_flow_label, udp_source_port};
 pub use frame::{Body, Frame, Network, Roce, explain_icrc, icrc, icrc_of_frame};
 pub use gid::Gid;
@@ -173,6 +179,8 @@ pub use icrc::IcrcPart;
 pub use infiniband::{InfiniBandBody, InfiniBandPacket};
 pub use ipv4::{Ipv4, PROTOCOL_UDP};
 pub use ipv6::{Ipv6, MAX_FLOW_LABEL};
+pub use lid::LidKind;
+pub use local_route_rule::LocalRouteRule;
 pub use lrh::Lrh;
 pub use mac_address::MacAddress;
 pub use mac_control::{MAC_CONTROL_FRAME_LEN, QUANTUM_BITS};
@@ -183,7 +191,10 @@ pub use pause::Pause;
 pub use pfc::Pfc;
 pub use psn::Psn;
 pub use roce_frame::RoceFrame;
-pub use size::{Encapsulation, MAX_PATH_MTU, encapsulation_len, frame_len, packet_len, pad_len};
+pub use size::{
+    CREDIT_BLOCK_LEN, Encapsulation, MAX_PATH_MTU, credit_blocks, encapsulation_len, frame_len,
+    infiniband_packet_len, packet_len, pad_len,
+};
 pub use tcp::{PROTOCOL_TCP, Tcp, TcpOptions};
 pub use transport_packet::TransportPacket;
 pub use udp::{ROCE_V2_PORT, Udp};

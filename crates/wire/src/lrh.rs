@@ -21,7 +21,7 @@ use crate::error::{Layer, ParseError};
 /// GRH covers everything but VL, that of a packet with one nothing; RoCE has no LRH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Lrh {
-    /// Virtual lane, 4 bits. 15 is that of subnet management.
+    /// Virtual lane, 4 bits. 15 is that of subnet management, [`Self::MANAGEMENT_VL`].
     pub vl: u8,
     /// Link version, 4 bits: 0.
     pub lver: u8,
@@ -31,11 +31,12 @@ pub struct Lrh {
     pub resv2: u8,
     /// Link next header, 2 bits: what follows, see [`Self::LNH_BTH`] and [`Self::LNH_GRH`].
     pub lnh: u8,
-    /// Destination local identifier.
+    /// Destination local identifier; [`LidKind`](crate::LidKind) says what it names.
     pub dlid: u16,
     /// Reserved, 5 bits.
     pub resv5: u8,
-    /// Length from the LRH to the ICRC, both included, in words of four bytes, 11 bits.
+    /// Length from the LRH to the ICRC, both included and the VCRC not, in words of four bytes, 11
+    /// bits.
     pub pkt_len: u16,
     /// Source local identifier.
     pub slid: u16,
@@ -44,6 +45,9 @@ pub struct Lrh {
 impl Lrh {
     /// Length on the wire, in bytes.
     pub const LEN: usize = 8;
+
+    /// The virtual lane of subnet management. It has no credits.
+    pub const MANAGEMENT_VL: u8 = 15;
 
     /// The link next header of a raw packet, that has no transport header.
     pub const LNH_RAW: u8 = 0;

@@ -117,6 +117,7 @@ opcodes! {
     UcRdmaWriteOnlyWithImmediate = 0x2b "UC_RDMA_WRITE_ONLY_WITH_IMMEDIATE",
     UdSendOnly = 0x64 "UD_SEND_ONLY",
     UdSendOnlyWithImmediate = 0x65 "UD_SEND_ONLY_WITH_IMMEDIATE",
+    Cn = 0x80 "CN",
     Cnp = 0x81 "CNP",
     XrcSendFirst = 0xa0 "XRC_SEND_FIRST",
     XrcSendMiddle = 0xa1 "XRC_SEND_MIDDLE",
@@ -144,7 +145,8 @@ opcodes! {
     RcSelectiveAcknowledge = 0xd5 "RC_SELECTIVE_ACKNOWLEDGE",
 }
 
-/// The result of [`Opcode::operation`] for a CNP, whose low bits have another meaning.
+/// The result of [`Opcode::operation`] for a congestion notification, whose low bits have another
+/// meaning.
 const NO_OPERATION: u8 = 0xff;
 
 /// [`Opcode::operation`] of a selective acknowledge; the standard reserves the number.
@@ -176,9 +178,9 @@ impl Opcode {
     #[must_use]
     pub const fn with_transport(self, transport: Transport) -> Option<Self> {
         match (self, transport) {
-            (Self::Cnp, Transport::Cnp) => Some(self),
+            (Self::Cn | Self::Cnp, Transport::Cnp) => Some(self),
             (Self::RcSelectiveAcknowledge, Transport::Rc) => Some(self),
-            (Self::Cnp | Self::RcSelectiveAcknowledge, _) | (_, Transport::Cnp) => None,
+            (Self::Cn | Self::Cnp | Self::RcSelectiveAcknowledge, _) | (_, Transport::Cnp) => None,
             _ => Self::from_u8((transport as u8) << 5 | self.operation()),
         }
     }
@@ -207,11 +209,17 @@ impl Opcode {
         !(self.is_first() || self.is_middle() || self.is_last())
     }
 
-    /// Whether the packet goes from requester to responder. A CNP is neither request nor
-    /// response.
+    /// Whether the packet is a congestion notification: CN in native InfiniBand, CNP in RoCE.
+    #[must_use]
+    pub const fn is_congestion_notification(self) -> bool {
+        matches!(self, Self::Cn | Self::Cnp)
+    }
+
+    /// Whether the packet goes from requester to responder. A congestion notification is neither
+    /// request nor response.
     #[must_use]
     pub const fn is_request(self) -> bool {
-        !matches!(self, Self::Cnp) && !self.is_response()
+        !self.is_congestion_notification() && !self.is_response()
     }
 
     /// Whether the packet goes from responder to requester.
@@ -316,15 +324,17 @@ impl Opcode {
         matches!(self.operation(), 0x16 | 0x17)
     }
 
-    /// Whether there is a [`Cnp`](crate::Cnp) body.
+    /// Whether there is a [`Cnp`](crate::Cnp) body: in RoCE only, the CN of InfiniBand ends after its
+    /// BTH.
     #[must_use]
     pub const fn has_cnp(self) -> bool {
         matches!(self, Self::Cnp)
     }
 
-    /// The low five bits, which mean the same on every transport service but that of the CNP.
+    /// The low five bits, which mean the same on every transport service but that of congestion
+    /// notifications.
     const fn operation(self) -> u8 {
-        if self.has_cnp() { NO_OPERATION } else { self as u8 & 0x1f }
+        if self.is_congestion_notification() { NO_OPERATION } else { self as u8 & 0x1f }
     }
 }
 
@@ -359,7 +369,7 @@ mod tests {
 
     #[test]
     fn numbers_and_names_agree() {
-        assert_eq!(Opcode::ALL.len(), 64);
+        assert_eq!(Opcode::ALL.len(), 65);
         assert!(Opcode::ALL.is_sorted());
         for value in 0..=u8::MAX {
             match Opcode::try_from(value) {
@@ -368,7 +378,8 @@ mod tests {
             }
         }
         for opcode in Opcode::ALL {
-            assert!(opcode.name().starts_with(opcode.transport().name()));
+            let prefix = if *opcode == Opcode::Cn { "CN" } else { opcode.transport().name() };
+            assert!(opcode.name().starts_with(prefix));
         }
         assert_eq!(Opcode::RcRdmaWriteOnly.to_string(), "RC_RDMA_WRITE_ONLY");
     }
@@ -392,7 +403,9 @@ mod tests {
             assert_eq!(opcode.is_send(), name.contains("_SEND_"), "{name}");
             assert_eq!(opcode.is_rdma_write(), name.contains("_RDMA_WRITE_"), "{name}");
             assert_eq!(opcode.is_rdma_read_response(), name.contains("_READ_RESPONSE_"), "{name}");
-            assert_eq!(opcode.is_request() || opcode.is_response(), name != "CNP", "{name}");
+            let is_notification = matches!(name, "CN" | "CNP");
+            assert_eq!(opcode.is_congestion_notification(), is_notification, "{name}");
+            assert_ne!(opcode.is_request() || opcode.is_response(), is_notification, "{name}");
         }
     }
 

@@ -2,10 +2,14 @@
 
 use crate::ethernet::MIN_FRAME_LEN;
 use crate::fcs::CRC_LEN;
-use crate::{Bth, Ethernet, Grh, Ipv4, Ipv6, Opcode, TelemetryKind, Udp, VlanTag};
+use crate::vcrc::VCRC_LEN;
+use crate::{Bth, Ethernet, Grh, Ipv4, Ipv6, Lrh, Opcode, TelemetryKind, Udp, VlanTag};
 
 /// Largest RoCE path MTU, in bytes.
 pub const MAX_PATH_MTU: usize = 4096;
+
+/// The unit in which credits of native InfiniBand count, in bytes (IBTA 7.9.4).
+pub const CREDIT_BLOCK_LEN: usize = 64;
 
 /// Shortest Ethernet frame, FCS not included, in bytes.
 pub(crate) const MIN_UNCHECKED_FRAME_LEN: usize = MIN_FRAME_LEN - CRC_LEN;
@@ -71,6 +75,27 @@ pub const fn frame_len(
     whole_frame_len(encapsulation, vlan, packet_len(opcode, payload_len))
 }
 
+/// Length of a whole packet of native InfiniBand, from its LRH to its VCRC, both included. Delimiters
+/// come on top.
+///
+/// ```
+/// # use rocelab_wire::{Opcode, infiniband_packet_len};
+/// assert_eq!(infiniband_packet_len(false, Opcode::RcRdmaWriteMiddle, 4096), 4122);
+/// assert_eq!(infiniband_packet_len(true, Opcode::RcAcknowledge, 0), 70);
+/// ```
+#[must_use]
+pub const fn infiniband_packet_len(grh: bool, opcode: Opcode, payload_len: usize) -> usize {
+    let grh_len = if grh { Grh::LEN } else { 0 };
+    Lrh::LEN + grh_len + packet_len(opcode, payload_len) + VCRC_LEN
+}
+
+/// Number of credit blocks that a packet of this length takes, from LRH to VCRC: a block that is not
+/// full counts whole.
+#[must_use]
+pub const fn credit_blocks(infiniband_packet_len: usize) -> usize {
+    infiniband_packet_len.div_ceil(CREDIT_BLOCK_LEN)
+}
+
 impl TelemetryKind {
     /// Length of a whole frame that carries this, as [`frame_len`] counts it.
     ///
@@ -131,6 +156,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Path MTU, length and blocks of a WRITE's middle packet, and of its only one.
+    const INFINIBAND: [(usize, [usize; 2], [usize; 2]); 5] = [
+        (256, [282, 5], [298, 5]),
+        (512, [538, 9], [554, 9]),
+        (1024, [1050, 17], [1066, 17]),
+        (2048, [2074, 33], [2090, 33]),
+        (4096, [4122, 65], [4138, 65]),
+    ];
+
+    #[test]
+    fn packets_of_infiniband() {
+        for (mtu, middle, only) in INFINIBAND {
+            let expected = [(Opcode::RcRdmaWriteMiddle, middle), (Opcode::RcRdmaWriteOnly, only)];
+            for (opcode, [len, blocks]) in expected {
+                assert_eq!(infiniband_packet_len(false, opcode, mtu), len);
+                assert_eq!(infiniband_packet_len(true, opcode, mtu), len + 40);
+                assert_eq!(credit_blocks(len), blocks);
+            }
+        }
+        let short = |opcode| infiniband_packet_len(false, opcode, 0);
+        let opcodes = [Opcode::RcAcknowledge, Opcode::RcRdmaReadRequest, Opcode::Cn];
+        assert_eq!(opcodes.map(short), [30, 42, 26]);
+        assert_eq!(infiniband_packet_len(false, Opcode::UdSendOnly, 256), 290);
+        assert_eq!([0, 1, 64, 65].map(credit_blocks), [0, 1, 1, 2]);
     }
 
     #[test]

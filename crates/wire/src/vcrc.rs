@@ -22,6 +22,9 @@ static TABLE: [u16; 256] = {
     table
 };
 
+/// Length on the wire, in bytes.
+pub(crate) const VCRC_LEN: usize = 2;
+
 /// The state of a variant CRC.
 #[derive(Clone, Copy)]
 pub(crate) struct Vcrc(u16);

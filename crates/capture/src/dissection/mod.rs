@@ -2,6 +2,7 @@
 
 mod ethernet;
 mod headers_read;
+mod infiniband;
 mod link;
 mod not_looked_into;
 mod outer;
@@ -10,8 +11,8 @@ mod protocol;
 
 use rocelab_wire::cm::Mad;
 use rocelab_wire::{
-    Body, Bth, EtherType, Ethernet, Frame, InfiniBandPacket, MacAddress, ParseError, crc_from_wire,
-    fcs,
+    Body, Bth, EtherType, Ethernet, FlowControlPacket, Frame, InfiniBandPacket, MacAddress,
+    ParseError, crc_from_wire, fcs,
 };
 
 use ethernet::EthernetDissector;
@@ -68,6 +69,8 @@ pub enum Contents<'a> {
     Ethernet(Frame<'a>),
     /// A packet of native InfiniBand.
     InfiniBand(InfiniBandPacket<'a>),
+    /// A link packet of native InfiniBand, which carries credits.
+    FlowControl(FlowControlPacket),
     /// Bytes that could not be parsed, or whose headers were not captured.
     Opaque,
 }
@@ -121,7 +124,7 @@ impl<'a> Dissection<'a> {
         match &self.contents {
             Contents::Ethernet(frame) => frame.roce().map(Packet::of_roce),
             Contents::InfiniBand(packet) => Packet::of_infiniband(packet),
-            Contents::Opaque => None,
+            Contents::FlowControl(_) | Contents::Opaque => None,
         }
     }
 
@@ -172,6 +175,7 @@ impl<'a> Dissection<'a> {
         let headers = match &self.contents {
             Contents::Ethernet(frame) => HeadersRead::of_frame(frame),
             Contents::InfiniBand(packet) => HeadersRead::of_infiniband_packet(packet),
+            Contents::FlowControl(_) => HeadersRead::default(),
             Contents::Opaque => self.headers_read.unwrap_or_default(),
         };
         HeadersRead { ethernet: headers.ethernet.filter(|_| !self.without_ethernet), ..headers }
@@ -184,6 +188,22 @@ impl<'a> Dissection<'a> {
             self.not_looked_into = NotLookedInto::of_packet(ethernet.ether_type, bytes, self.outer);
         }
         self
+    }
+
+    /// The variant CRC of a packet of native InfiniBand.
+    #[must_use]
+    pub fn vcrc(&self) -> Checksum {
+        let Contents::InfiniBand(packet) = &self.contents else { return Checksum::Absent };
+        packet.vcrc.map_or(Checksum::Absent, |found| {
+            Checksum::of(found.into(), packet.computed_vcrc().into())
+        })
+    }
+
+    /// The link packet CRC of a link packet of native InfiniBand.
+    #[must_use]
+    pub fn lpcrc(&self) -> Checksum {
+        let Contents::FlowControl(packet) = &self.contents else { return Checksum::Absent };
+        Checksum::of(packet.lpcrc.into(), packet.computed_lpcrc().into())
     }
 
     /// The management datagram in the packet, if it was captured to its end.
@@ -251,7 +271,7 @@ impl Dissector {
             return Dissection { not_looked_into: Some(reason), ..nothing };
         };
         if matches!(layer, LinkLayer::InfiniBand | LinkLayer::Erf) {
-            return dissect_infiniband(layer, captured);
+            return infiniband::dissect(layer, captured);
         }
         let whole_len = (captured.original_length as usize).max(captured.bytes.len());
         let whole_len = whole_len.saturating_sub(captured.fcs_length.into());
@@ -325,40 +345,5 @@ fn fcs_of(captured: &CapturedFrame<'_>) -> Checksum {
             Checksum::of(crc_from_wire(*found), fcs(bytes))
         }
         _ => Checksum::Absent,
-    }
-}
-
-/// Parses a packet of native InfiniBand. A cut packet cannot be parsed, because its length field
-/// must match its bytes.
-fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dissection<'a> {
-    let offset = layer.record_header_len();
-    let nothing = Dissection { offset, ..Dissection::nothing(Protocol::InfiniBand, captured) };
-    let headers_read = |bytes: &[u8]| Some(HeadersRead::of_infiniband(bytes));
-    let bytes = match layer.infiniband(captured.bytes) {
-        Some(bytes) if !captured.is_cut() => bytes,
-        Some(bytes) => return Dissection { headers_read: headers_read(bytes), ..nothing },
-        None if captured.is_cut() => {
-            let bytes = captured.bytes.get(offset..).unwrap_or_default();
-            return Dissection {
-                protocol: Protocol::Other,
-                headers_read: headers_read(bytes),
-                ..nothing
-            };
-        }
-        None => return Dissection { protocol: Protocol::Other, ..nothing },
-    };
-    match InfiniBandPacket::parse(bytes) {
-        Ok(packet) => {
-            let icrc = match (packet.transport(), packet.computed_icrc()) {
-                (Some(transport), Some(computed)) => Checksum::of(transport.icrc, computed),
-                _ => Checksum::Absent,
-            };
-            Dissection { contents: Contents::InfiniBand(packet), icrc, ..nothing }
-        }
-        Err(error) => Dissection {
-            error: Some(placed(error, offset, 0)),
-            headers_read: headers_read(bytes),
-            ..nothing
-        },
     }
 }

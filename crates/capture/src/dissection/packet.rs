@@ -38,7 +38,7 @@ pub struct Packet<'a> {
     /// The value by which networks spread flows over paths: the UDP source port, or the flow label
     /// of a GRH. Stacks commonly use the same value for both directions of a connection.
     pub entropy: Option<u32>,
-    /// ECN codepoint, if the network header has one.
+    /// ECN codepoint, if the network header has one: native InfiniBand has FECN in the BTH.
     pub ecn: Option<Ecn>,
     /// Base transport header.
     pub bth: &'a Bth,
@@ -58,6 +58,16 @@ impl<'a> Packet<'a> {
         let deth = self.extensions.deth.filter(|deth| deth.q_key == Deth::GSI_Q_KEY)?;
         let to_gsi = self.bth.dest_qp == GSI_QPN && deth.src_qp == GSI_QPN;
         if to_gsi { Mad::parse(self.payload).ok() } else { None }
+    }
+
+    /// Whether a switch marked the packet because it met congestion: by ECN in IP or the GRH of RoCE, or by
+    /// FECN, which native InfiniBand has in place of it.
+    #[must_use]
+    pub fn has_experienced_congestion(&self) -> bool {
+        match self.ecn {
+            Some(ecn) => ecn == Ecn::Ce,
+            None => self.bth.fecn,
+        }
     }
 
     pub(super) fn of_roce(roce: &'a Roce<'_>) -> Self {

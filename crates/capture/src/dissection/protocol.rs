@@ -13,8 +13,10 @@ pub enum Protocol {
     RoceV2Ipv4,
     /// RoCE v2 over IPv6.
     RoceV2Ipv6,
-    /// Native InfiniBand, from a capture of link type 247.
+    /// Native InfiniBand, from a capture of link type 247 or of ERF records.
     InfiniBand,
+    /// A link packet of native InfiniBand, which carries credits.
+    InfiniBandLink,
     /// Priority-based flow control (802.1Qbb).
     Pfc,
     /// PAUSE (802.3x).
@@ -32,11 +34,12 @@ const ETHER_TYPE_CN_TAG: EtherType = EtherType(0x22e9);
 
 impl Protocol {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::RoceV1,
         Self::RoceV2Ipv4,
         Self::RoceV2Ipv6,
         Self::InfiniBand,
+        Self::InfiniBandLink,
         Self::Pfc,
         Self::Pause,
         Self::Qcn,
@@ -51,6 +54,7 @@ impl Protocol {
             Self::RoceV2Ipv4 => "roce_v2_ipv4",
             Self::RoceV2Ipv6 => "roce_v2_ipv6",
             Self::InfiniBand => "infiniband",
+            Self::InfiniBandLink => "infiniband_link",
             Self::Pfc => "pfc",
             Self::Pause => "pause",
             Self::Qcn => "qcn",

@@ -14,6 +14,8 @@ pub enum AddressWanted {
     Gid(Gid),
     /// The address of an Ethernet port.
     Mac(MacAddress),
+    /// A local identifier of native InfiniBand.
+    Lid(u16),
 }
 
 impl AddressWanted {
@@ -29,6 +31,7 @@ impl AddressWanted {
         });
         std::iter::once(*headers).chain(around).any(|headers| match self {
             Self::Gid(gid) => gids(&headers).contains(&Some(*gid)),
+            Self::Lid(lid) => headers.lrh.is_some_and(|lrh| [lrh.slid, lrh.dlid].contains(lid)),
             Self::Mac(mac) => {
                 headers.ethernet.is_some_and(|Ethernet { source, destination, .. }| {
                     [source, destination].contains(mac)
@@ -51,11 +54,14 @@ fn gids(headers: &HeadersRead) -> [Option<Gid>; 6] {
     ]
 }
 
-/// Reads `10.0.0.1`, `fe80::1`, or `02:00:00:00:00:01`, also with hyphens.
+/// Reads `10.0.0.1`, `fe80::1`, `02:00:00:00:00:01`, also with hyphens, or `lid 4`, also in hexadecimal.
 impl FromStr for AddressWanted {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(lid) = lid(text) {
+            return Ok(Self::Lid(lid));
+        }
         if let Some(mac) = mac(text) {
             return Ok(Self::Mac(mac));
         }
@@ -64,10 +70,19 @@ impl FromStr for AddressWanted {
             IpAddr::V6(address) => Gid::from(address),
         });
         gid.map(Self::Gid).map_err(|_| {
-            "is no address; give one of IPv4 such as 10.0.0.1, of IPv6 or a GID such as fe80::1, or a MAC address such as \
-             02:00:00:00:00:01"
+            "is no address; give one of IPv4 such as 10.0.0.1, of IPv6 or a GID such as fe80::1, a MAC address such as \
+             02:00:00:00:00:01, or a LID of InfiniBand such as lid:4"
                 .to_owned()
         })
+    }
+}
+
+/// A number after `lid`, as `decode` prints it.
+fn lid(text: &str) -> Option<u16> {
+    let number = text.strip_prefix("lid")?.trim_start_matches([' ', ':']);
+    match number.strip_prefix("0x") {
+        Some(digits) => u16::from_str_radix(digits, 16).ok(),
+        None => number.parse().ok(),
     }
 }
 
@@ -93,8 +108,20 @@ mod tests {
         assert_eq!("02-00-00-00-00-AB".parse(), Ok(mac));
         let ipv4: AddressWanted = "10.0.0.1".parse().unwrap();
         assert_eq!("::ffff:10.0.0.1".parse(), Ok(ipv4));
+        for text in ["lid 49153", "lid:49153", "lid49153", "lid:0xc001"] {
+            assert_eq!(text.parse(), Ok(AddressWanted::Lid(0xc001)), "{text}");
+        }
         assert!(matches!("fe80::1".parse(), Ok(AddressWanted::Gid(_))));
-        for wrong in ["", "10.0.0", "10.0.0.256", "2:0:0:0:0:1", "02:00:00:00:00", "host-0"] {
+        for wrong in [
+            "",
+            "10.0.0",
+            "10.0.0.256",
+            "2:0:0:0:0:1",
+            "02:00:00:00:00",
+            "host-0",
+            "lid",
+            "lid:65536",
+        ] {
             let error = wrong.parse::<AddressWanted>().unwrap_err();
             assert!(error.contains("10.0.0.1"), "{wrong}: {error}");
         }

@@ -15,7 +15,7 @@ pub use address::AddressWanted;
 pub use ecn::EcnWanted;
 pub use protocol::ProtocolWanted;
 
-use crate::dissection::{Dissection, OpcodeName};
+use crate::dissection::{Contents, Dissection, OpcodeName};
 use crate::interface::NumberedInterface;
 use crate::suggestion::write_one_of;
 use crate::verifier::Verified;
@@ -36,6 +36,8 @@ pub struct Filter {
     pub protocols: Vec<ProtocolWanted>,
     /// ECN codepoints, of which the packet has one.
     pub ecn: Vec<EcnWanted>,
+    /// Virtual lanes of native InfiniBand, of which the frame is on one, or is about its credits.
+    pub lanes: Vec<u8>,
     /// The earliest time.
     pub from: Option<TimeWanted>,
     /// The time from which on nothing is wanted.
@@ -55,6 +57,7 @@ impl Filter {
             && (self.opcodes.is_empty() || self.has_opcode(verified))
             && (self.interfaces.is_empty() || self.is_of_interface(verified))
             && any(&self.protocols, |protocol| protocol.is_of(verified))
+            && any(&self.lanes, |lane| lane_of(&verified.dissection) == Some(*lane))
             && self.headers_fit(verified)
     }
 
@@ -104,6 +107,14 @@ impl Filter {
 fn bth_of(dissection: &Dissection<'_>) -> Option<Bth> {
     let whole = dissection.bth().map(|(bth, _)| bth);
     whole.or_else(|| dissection.headers_read.and_then(|headers| headers.bth))
+}
+
+/// The virtual lane of a packet of native InfiniBand, or that which a flow control packet is about.
+fn lane_of(dissection: &Dissection<'_>) -> Option<u8> {
+    match &dissection.contents {
+        Contents::FlowControl(packet) => Some(packet.vl),
+        _ => dissection.headers().lrh.map(|lrh| lrh.vl),
+    }
 }
 
 /// Whether one of the values fits, or there are none.

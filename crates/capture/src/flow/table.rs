@@ -125,7 +125,7 @@ impl FlowTable {
         counters.packets += 1;
         counters.payload_bytes += payload;
         flow.span.extend(seen.time);
-        if packet.ecn == Some(rocelab_wire::Ecn::Ce) {
+        if packet.has_experienced_congestion() {
             counters.congestion_experienced += 1;
             observations.push(Observation::CongestionExperienced);
         }

@@ -21,8 +21,8 @@ pub(super) fn mixed_families(document: &Document) -> Fault {
     }
 }
 
-/// Refuses top-level keys for fields that the frames do not have.
-pub(super) fn check_document(document: &Document, kind: Encapsulation) -> Result<(), Fault> {
+/// Refuses top-level keys for fields that frames of Ethernet do not have.
+pub(super) fn check_ethernet(document: &Document, kind: Encapsulation) -> Result<(), Fault> {
     if let (Some(label), Encapsulation::V2Ipv4) = (&document.flow_label, kind) {
         let fix = "leave it out, or give IPv6 addresses";
         return Err(Fault::new("flow_label", label, "IPv4 has no flow label", fix));
@@ -31,7 +31,77 @@ pub(super) fn check_document(document: &Document, kind: Encapsulation) -> Result
         let fix = "leave it out, or write version = 2";
         return Err(Fault::new("udp_source_port", port, "RoCE v1 has no UDP", fix));
     }
-    Ok(())
+    refuse_because(
+        &[
+            ("source_lid", span(&document.source_lid)),
+            ("destination_lid", span(&document.destination_lid)),
+            ("sl", span(&document.sl)),
+            ("vl", span(&document.vl)),
+        ],
+        NO_LRH,
+    )
+}
+
+/// Why a key has no effect, and what to do.
+type Reason = (&'static str, &'static str);
+
+const NO_LRH: Reason = ("RoCE has no LRH", "leave it out, or write version = \"infiniband\"");
+const NO_ETHERNET: Reason =
+    ("InfiniBand has no Ethernet header", "leave it out, or write version = 1 or 2");
+const NO_GRH: Reason = ("the packets have no GRH", "leave it out, or give source and destination");
+const ONLY_CLASS: Reason =
+    ("a GRH of InfiniBand has a traffic class as a whole", "write traffic_class");
+
+/// Refuses top-level keys for fields that packets of InfiniBand do not have.
+pub(super) fn check_infiniband(document: &Document) -> Result<(), Fault> {
+    refuse_because(
+        &[
+            ("source_mac", span(&document.source_mac)),
+            ("destination_mac", span(&document.destination_mac)),
+            ("vlan", span(&document.vlan)),
+            ("fcs", span(&document.fcs)),
+            ("udp_source_port", span(&document.udp_source_port)),
+        ],
+        NO_ETHERNET,
+    )?;
+    refuse_because(&[("dscp", span(&document.dscp)), ("ecn", span(&document.ecn))], ONLY_CLASS)?;
+    if document.source.is_some() || document.destination.is_some() {
+        return Ok(());
+    }
+    refuse_because(
+        &[
+            ("traffic_class", span(&document.traffic_class)),
+            ("flow_label", span(&document.flow_label)),
+            ("hop_limit", span(&document.hop_limit)),
+        ],
+        NO_GRH,
+    )
+}
+
+/// Refuses keys of a message for fields that the packets of its link do not have.
+pub(super) fn check_link_of_packet(
+    message: &Message,
+    is_infiniband: bool,
+    has_grh: bool,
+) -> Result<(), Fault> {
+    if !is_infiniband {
+        return refuse_because(&[("sl", span(&message.sl)), ("vl", span(&message.vl))], NO_LRH);
+    }
+    refuse_because(&[("vlan", span(&message.vlan))], NO_ETHERNET)?;
+    refuse_because(&[("dscp", span(&message.dscp)), ("ecn", span(&message.ecn))], ONLY_CLASS)?;
+    match has_grh {
+        true => Ok(()),
+        false => refuse_because(&[("traffic_class", span(&message.traffic_class))], NO_GRH),
+    }
+}
+
+/// Refuses the first of these keys that is present.
+fn refuse_because(
+    keys: &[(&'static str, Option<Range<usize>>)],
+    (what, fix): Reason,
+) -> Result<(), Fault> {
+    let mut present = keys.iter().filter_map(|(key, place)| Some((*key, place.clone()?)));
+    present.next().map_or(Ok(()), |(key, place)| Err(Fault::at(key, place, what, fix)))
 }
 
 /// The time between two of `frames` frames (ns). It is an error if the time of the last one, in
@@ -50,7 +120,8 @@ pub(super) fn interval(document: &Document, frames: usize) -> Result<u64, Fault>
 pub(super) fn check_packets(message: &Message, opcodes: &Opcodes) -> Result<(), Fault> {
     let any = |has: fn(Opcode) -> bool| opcodes.all().any(has);
     let verb = message.verb.as_ref();
-    let by_opcode = Opcode::ALL.iter().any(|opcode| opcode.name() == verb) || verb == "cnp";
+    let by_opcode = Opcode::ALL.iter().any(|opcode| opcode.name() == verb)
+        || matches!(verb.as_str(), "cn" | "cnp");
     let memory = any(Opcode::has_reth) || any(Opcode::has_atomic_eth);
     let keys = [
         ("transport", span(&message.transport), !by_opcode),
@@ -69,6 +140,9 @@ pub(super) fn check_packets(message: &Message, opcodes: &Opcodes) -> Result<(), 
         ("xrc_srq", span(&message.xrc_srq), any(Opcode::has_xrceth)),
         ("priorities", span(&message.priorities), false),
         ("quanta", span(&message.quanta), false),
+        ("op", span(&message.op), false),
+        ("fctbs", span(&message.fctbs), false),
+        ("fccl", span(&message.fccl), false),
     ];
     refuse(message, &keys)?;
     let has_length = any(Opcode::has_payload) || any(Opcode::has_reth);
@@ -80,43 +154,47 @@ pub(super) fn check_packets(message: &Message, opcodes: &Opcodes) -> Result<(), 
     }
 }
 
-/// Refuses keys that have no effect on PFC and PAUSE frames.
-pub(super) fn check_control(message: &Message) -> Result<(), Fault> {
-    let is_pfc = message.verb.as_ref() == "pfc";
-    let mut keys = vec![("priorities", span(&message.priorities), is_pfc)];
-    keys.extend(
-        [
-            ("transport", span(&message.transport)),
-            ("bytes", span(&message.bytes)),
-            ("payload", span(&message.payload)),
-            ("immediate", span(&message.immediate)),
-            ("invalidate", span(&message.invalidate)),
-            ("virtual_address", span(&message.virtual_address)),
-            ("r_key", span(&message.r_key)),
-            ("swap_or_add", span(&message.swap_or_add)),
-            ("compare", span(&message.compare)),
-            ("original", span(&message.original)),
-            ("syndrome", span(&message.syndrome)),
-            ("msn", span(&message.msn)),
-            ("q_key", span(&message.q_key)),
-            ("src_qp", span(&message.src_qp)),
-            ("xrc_srq", span(&message.xrc_srq)),
-            ("dest_qp", span(&message.dest_qp)),
-            ("psn", span(&message.psn)),
-            ("p_key", span(&message.p_key)),
-            ("ack_req", span(&message.ack_req)),
-            ("solicited_event", span(&message.solicited_event)),
-            ("migreq", span(&message.migreq)),
-            ("fecn", span(&message.fecn)),
-            ("becn", span(&message.becn)),
-            ("vlan", span(&message.vlan)),
-            ("dscp", span(&message.dscp)),
-            ("traffic_class", span(&message.traffic_class)),
-            ("ecn", span(&message.ecn)),
-        ]
-        .map(|(key, place)| (key, place, false)),
-    );
-    refuse(message, &keys)?;
+/// Refuses keys that have no effect on a frame that is no packet of the transport: all but those that
+/// are `allowed`.
+pub(super) fn check_control(message: &Message, allowed: &[&str]) -> Result<(), Fault> {
+    let keys = [
+        ("transport", span(&message.transport)),
+        ("bytes", span(&message.bytes)),
+        ("payload", span(&message.payload)),
+        ("immediate", span(&message.immediate)),
+        ("invalidate", span(&message.invalidate)),
+        ("virtual_address", span(&message.virtual_address)),
+        ("r_key", span(&message.r_key)),
+        ("swap_or_add", span(&message.swap_or_add)),
+        ("compare", span(&message.compare)),
+        ("original", span(&message.original)),
+        ("syndrome", span(&message.syndrome)),
+        ("msn", span(&message.msn)),
+        ("q_key", span(&message.q_key)),
+        ("src_qp", span(&message.src_qp)),
+        ("xrc_srq", span(&message.xrc_srq)),
+        ("dest_qp", span(&message.dest_qp)),
+        ("psn", span(&message.psn)),
+        ("p_key", span(&message.p_key)),
+        ("ack_req", span(&message.ack_req)),
+        ("solicited_event", span(&message.solicited_event)),
+        ("migreq", span(&message.migreq)),
+        ("fecn", span(&message.fecn)),
+        ("becn", span(&message.becn)),
+        ("reverse", span(&message.reverse)),
+        ("vlan", span(&message.vlan)),
+        ("dscp", span(&message.dscp)),
+        ("traffic_class", span(&message.traffic_class)),
+        ("ecn", span(&message.ecn)),
+        ("priorities", span(&message.priorities)),
+        ("quanta", span(&message.quanta)),
+        ("sl", span(&message.sl)),
+        ("vl", span(&message.vl)),
+        ("op", span(&message.op)),
+        ("fctbs", span(&message.fctbs)),
+        ("fccl", span(&message.fccl)),
+    ];
+    refuse(message, &keys.map(|(key, place)| (key, place, allowed.contains(&key))))?;
     check_faulty(message)?;
     check_places(message, 1)
 }

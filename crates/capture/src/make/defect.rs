@@ -1,8 +1,9 @@
 //! Defects that a made frame can have on purpose.
 
-use rocelab_wire::{Body, Frame, Network, Roce, icrc};
+use rocelab_wire::TransportPacket;
 use toml::Spanned;
 
+use super::document::Message;
 use super::error::Fault;
 use crate::suggestion;
 
@@ -25,9 +26,13 @@ pub(super) enum Defect {
     TransportVersion,
     /// A flipped bit in the IPv4 header checksum.
     Ipv4Checksum,
+    /// A flipped bit in the VCRC of InfiniBand.
+    Vcrc,
+    /// A flipped bit in the LPCRC of a flow control packet of InfiniBand.
+    Lpcrc,
 }
 
-const NAMES: [(&str, Defect); 8] = [
+const NAMES: [(&str, Defect); 10] = [
     ("icrc", Defect::Icrc),
     ("fcs", Defect::Fcs),
     ("payload", Defect::Payload),
@@ -36,65 +41,52 @@ const NAMES: [(&str, Defect); 8] = [
     ("reserved", Defect::Reserved),
     ("transport-version", Defect::TransportVersion),
     ("ipv4-checksum", Defect::Ipv4Checksum),
+    ("vcrc", Defect::Vcrc),
+    ("lpcrc", Defect::Lpcrc),
 ];
 
 static ONES: [u8; 3] = [0xff; 3];
 
 impl Defect {
-    pub(super) fn parse(name: &Spanned<String>, fcs: bool) -> Result<Self, Fault> {
+    pub(super) fn parse(name: &Spanned<String>) -> Result<Self, Fault> {
         let found = NAMES.iter().find(|(known, _)| known == name.as_ref());
-        let Some((_, defect)) = found else {
+        found.map(|(_, defect)| *defect).ok_or_else(|| {
             let known = NAMES.map(|(known, _)| known);
             let fix = suggestion::write_one_of(name.as_ref(), &known);
-            return Err(Fault::new("faults", name, "is nothing to make wrong", fix));
-        };
-        if *defect == Self::Fcs && !fcs {
-            let fix = "write fcs = true at the top";
-            return Err(Fault::new("faults", name, "needs frames with an FCS", fix));
-        }
-        Ok(*defect)
+            Fault::new("faults", name, "is nothing to make wrong", fix)
+        })
     }
 
-    /// Applies the defect; false if the frame does not have the field.
-    pub(super) fn apply(self, frame: &mut Frame<'_>) -> bool {
-        let Body::Roce(roce) = &mut frame.body else { return self == Self::Fcs };
+    /// The error for a defect of something that the frame does not have.
+    pub(super) fn not_there(self, message: &Message) -> Fault {
+        let fix = "choose another fault, or other bytes";
+        self.refused(message, "needs a frame that has such a thing", fix)
+    }
+
+    /// The error for the defect, where the message names it.
+    pub(super) fn refused(self, message: &Message, what: &str, fix: &str) -> Fault {
+        match message.faults.iter().find(|name| name.as_ref() == self.name()) {
+            Some(name) => Fault::new("faults", name, what, fix),
+            None => Fault::missing("faults", what, fix),
+        }
+    }
+
+    /// The name in descriptions.
+    fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, defect)| *defect == self).map_or("", |(name, _)| name)
+    }
+
+    /// Applies a defect of the packet itself, whatever carries it. Its ICRC must be made anew. False if
+    /// the packet does not have the field, or the defect is of something else.
+    pub(super) fn apply_to_transport(self, packet: &mut TransportPacket<'_>) -> bool {
         match self {
-            Self::Icrc => roce.icrc ^= 1,
-            Self::Pad if roce.pad.is_empty() => return false,
-            Self::Pad => renewed(roce, |roce| roce.pad = &ONES[..roce.pad.len()]),
-            Self::PadCount => renewed(roce, |roce| roce.bth.pad_count ^= 1),
-            Self::Reserved => renewed(roce, |roce| roce.bth.resv7 = 1),
-            Self::TransportVersion => renewed(roce, |roce| roce.bth.transport_version = 1),
-            Self::Ipv4Checksum => match &mut roce.network {
-                Network::V2Ipv4 { ip, .. } => ip.header_checksum ^= 1,
-                _ => return false,
-            },
-            Self::Payload => return !roce.payload.is_empty(),
-            Self::Fcs => {}
+            Self::Pad if packet.pad.is_empty() => return false,
+            Self::Pad => packet.pad = &ONES[..packet.pad.len()],
+            Self::PadCount => packet.bth.pad_count ^= 1,
+            Self::Reserved => packet.bth.resv7 = 1,
+            Self::TransportVersion => packet.bth.transport_version = 1,
+            _ => return false,
         }
         true
     }
-
-    /// Applies the defects that are possible in a complete frame only: in the payload's bytes, and
-    /// in the FCS.
-    pub(super) fn apply_to_bytes(self, bytes: &mut [u8], frame: &Frame<'_>) {
-        let from_end = match self {
-            Self::Fcs => 1,
-            Self::Payload => {
-                let fcs = if frame.fcs.is_some() { 4 } else { 0 };
-                let pad = frame.roce().map_or(0, |roce| roce.pad.len());
-                fcs + frame.padding.len() + 4 + pad + 1
-            }
-            _ => return,
-        };
-        if let Some(index) = bytes.len().checked_sub(from_end) {
-            bytes[index] ^= 1;
-        }
-    }
-}
-
-/// Changes a packet and updates its ICRC.
-fn renewed(roce: &mut Roce<'_>, change: impl FnOnce(&mut Roce<'_>)) {
-    change(roce);
-    roce.icrc = icrc(roce);
 }

@@ -3,17 +3,18 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::values::or;
+
 /// The whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
-    /// RoCE version, 1 or 2.
+    /// RoCE version, 1 or 2, or `infiniband`.
     #[serde(default = "two")]
-    pub(super) version: Spanned<u8>,
+    pub(super) version: Spanned<toml::Value>,
     pub(super) path_mtu: Option<Spanned<u16>>,
     /// Whether frames end with their FCS.
-    #[serde(default)]
-    pub(super) fcs: bool,
+    pub(super) fcs: Option<Spanned<bool>>,
     /// Time between two frames (ns).
     pub(super) interval_ns: Option<Spanned<u64>>,
     pub(super) source: Option<Spanned<String>>,
@@ -33,13 +34,26 @@ pub(super) struct Document {
     pub(super) ecn: Option<Spanned<String>>,
     pub(super) flow_label: Option<Spanned<u32>>,
     pub(super) udp_source_port: Option<Spanned<u16>>,
-    pub(super) hop_limit: Option<u8>,
+    pub(super) hop_limit: Option<Spanned<u8>>,
+    pub(super) source_lid: Option<Spanned<u16>>,
+    pub(super) destination_lid: Option<Spanned<u16>>,
+    /// Service level of InfiniBand.
+    pub(super) sl: Option<Spanned<u8>>,
+    /// Virtual lane of InfiniBand.
+    pub(super) vl: Option<Spanned<u8>>,
     #[serde(default)]
     pub(super) message: Vec<Message>,
 }
 
-fn two() -> Spanned<u8> {
-    Spanned::new(0..0, 2)
+impl Document {
+    /// Whether frames end with their FCS.
+    pub(super) fn has_fcs(&self) -> bool {
+        or(&self.fcs, false)
+    }
+}
+
+fn two() -> Spanned<toml::Value> {
+    Spanned::new(0..0, toml::Value::Integer(2))
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -82,7 +96,7 @@ pub(super) struct Message {
     pub(super) fecn: Option<Spanned<bool>>,
     pub(super) becn: Option<Spanned<bool>>,
     /// Whether it goes from the destination to the source; this is the default for answers.
-    pub(super) reverse: Option<bool>,
+    pub(super) reverse: Option<Spanned<bool>>,
     pub(super) vlan: Option<Spanned<Vlan>>,
     pub(super) dscp: Option<Spanned<u8>>,
     /// In place of `dscp` and `ecn`.
@@ -91,6 +105,12 @@ pub(super) struct Message {
     /// The priorities in a PFC frame.
     pub(super) priorities: Option<Spanned<Vec<u8>>>,
     pub(super) quanta: Option<Spanned<u16>>,
+    pub(super) sl: Option<Spanned<u8>>,
+    pub(super) vl: Option<Spanned<u8>>,
+    /// Fields of a flow control packet of InfiniBand.
+    pub(super) op: Option<Spanned<u8>>,
+    pub(super) fctbs: Option<Spanned<u16>>,
+    pub(super) fccl: Option<Spanned<u16>>,
     /// Packets of the message, from 0, that are not written, as if they were lost.
     pub(super) omit: Option<Spanned<Vec<usize>>>,
     /// The defects.

@@ -106,6 +106,11 @@ impl Fault {
         Self { span: Some(span), key, what: what.into(), fix: fix.into() }
     }
 
+    /// The error for what no description should lead to.
+    pub(super) fn unexpected(verb: &Spanned<String>, error: &dyn std::error::Error) -> Self {
+        Self::new("verb", verb, error.to_string(), "please report this")
+    }
+
     /// The error for a required key that is missing.
     pub(super) fn missing(
         key: &'static str,

@@ -25,10 +25,14 @@
 //! ```
 
 mod build;
+mod carried;
 mod checks;
 mod defect;
 mod document;
 mod error;
+mod ethernet;
+mod infiniband;
+mod link;
 mod numbering;
 mod opcodes;
 mod reading;
@@ -39,7 +43,7 @@ use std::path::Path;
 
 use rocelab_units::{Bandwidth, SimTime};
 
-use crate::{CaptureWriter, Direction, Format, Interface};
+use crate::{CaptureWriter, Direction, Format, Interface, LinkType};
 use build::Builder;
 use document::Document;
 use error::Fault;
@@ -49,6 +53,7 @@ pub use error::RecipeError;
 #[derive(Debug)]
 pub struct Recipe {
     frames: Vec<Vec<u8>>,
+    link_type: LinkType,
     fcs: bool,
     interval_ns: u64,
 }
@@ -69,24 +74,27 @@ impl Recipe {
             let fault = Fault::missing("message", "there is none", "add a table [[message]]");
             return Err(located(fault));
         }
+        let link_type = builder.link_type();
         let frames = builder.finish();
         let interval_ns = checks::interval(&document, frames.len()).map_err(located)?;
-        Ok(Self { frames, fcs: document.fcs, interval_ns })
+        Ok(Self { frames, link_type, fcs: document.has_fcs(), interval_ns })
     }
 
-    /// The frames, in the order of the file, with their FCS if the description asks for it.
+    /// The frames, in the order of the file, with their FCS if the description asks for it; of native
+    /// InfiniBand, packets with their VCRC and link packets.
     #[must_use]
     pub fn frames(&self) -> &[Vec<u8>] {
         &self.frames
     }
 
-    /// Writes the frames to a capture; returns `output`.
+    /// Writes the frames to a capture; returns `output`. Those of native InfiniBand are in ERF records.
     ///
     /// # Errors The errors of `output`.
     pub fn write<W: Write>(&self, format: Format, output: W) -> io::Result<W> {
         let interface = Interface {
             name: "made".into(),
             description: String::new(),
+            link_type: self.link_type,
             speed: Bandwidth::from_gbps(100),
             fcs: self.fcs,
             snap_length: 0,

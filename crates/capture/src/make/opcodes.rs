@@ -62,13 +62,15 @@ pub(super) struct Opcodes {
 }
 
 impl Opcodes {
-    pub(super) fn of(message: &Message) -> Result<Self, Fault> {
+    /// The opcodes of a message on a link whose own verbs are these.
+    pub(super) fn of(message: &Message, own_verbs: &[&'static str]) -> Result<Self, Fault> {
         let verb = message.verb.as_ref().as_str();
         if let Some(only) = named(verb) {
             return Ok(Self { first: None, middle: None, last: None, only });
         }
         let service = service(message)?;
-        Self::of_verb(verb, service, suffix(message)?).ok_or_else(|| unknown(message, service))
+        Self::of_verb(verb, service, suffix(message)?)
+            .ok_or_else(|| unknown(message, service, own_verbs))
     }
 
     /// The opcodes of `verb` on a service, if the service has them.
@@ -128,7 +130,7 @@ fn suffix(message: &Message) -> Result<&'static str, Fault> {
 }
 
 /// The error for a verb that does not exist, or not on this service, or not with these keys.
-fn unknown(message: &Message, service: &str) -> Fault {
+fn unknown(message: &Message, service: &str, own_verbs: &[&'static str]) -> Fault {
     let verb = message.verb.as_ref();
     if Opcodes::of_verb(verb, service, "").is_some() {
         let what = format!("`{verb}` of {service} takes none along");
@@ -143,7 +145,7 @@ fn unknown(message: &Message, service: &str) -> Fault {
     let known: Vec<_> = verbs
         .chain(SINGLE.iter().map(|(name, _)| *name))
         .filter(|verb| Opcodes::of_verb(verb, service, "").is_some())
-        .chain(["cnp", "pfc", "pause"])
+        .chain(own_verbs.iter().copied())
         .collect();
     let fix = suggestion::write_one_of(verb, &known);
     let fix = format!("{fix}, or an opcode such as {service}_SEND_ONLY");
@@ -151,6 +153,10 @@ fn unknown(message: &Message, service: &str) -> Fault {
 }
 
 fn named(name: &str) -> Option<Opcode> {
-    let name = if name == "cnp" { "CNP" } else { name };
+    let name = match name {
+        "cn" => "CN",
+        "cnp" => "CNP",
+        name => name,
+    };
     Opcode::ALL.iter().copied().find(|opcode| opcode.name() == name)
 }

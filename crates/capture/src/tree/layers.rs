@@ -4,12 +4,15 @@ use std::ops::Range;
 
 use rocelab_wire::{
     Aeth, AtomicAckEth, AtomicEth, Body, Bth, CRC_LEN, CnTag, Cnm, Cnp, Deth, Ethernet, Feth,
-    Frame, Grh, Ieth, ImmDt, InfiniBandPacket, Ipv4, Ipv6, Lrh, Pause, Pfc, Reth, Sack, Udp,
-    VlanTag, Xrceth,
+    FlowControlPacket, Frame, Grh, Ieth, ImmDt, InfiniBandBody, InfiniBandPacket, Ipv4, Ipv6, Lrh,
+    Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
 };
 
 use super::ordered::Ordered;
 use crate::dissection::{Checksum, Contents, Dissection, OuterLayer};
+
+/// Length of the VCRC and of the LPCRC of InfiniBand, in bytes.
+const LINK_CHECKSUM_LEN: usize = 2;
 
 /// A layer, or what lies between headers.
 pub(super) struct Layer {
@@ -27,6 +30,7 @@ pub(super) fn layers_of(dissection: &Dissection<'_>) -> Vec<Layer> {
     match &dissection.contents {
         Contents::Ethernet(frame) => layers.ethernet(frame, dissection),
         Contents::InfiniBand(packet) => layers.infiniband(packet, dissection),
+        Contents::FlowControl(packet) => layers.flow_control(packet, dissection),
         Contents::Opaque => layers.opaque(dissection),
     }
     if let Some(mad) = dissection.mad() {
@@ -96,9 +100,19 @@ impl Layers {
             self.rest("Pad", transport.pad.len());
             self.checksum("ICRC", transport.icrc, dissection.icrc);
         }
-        if let Some(ok) = packet.vcrc_ok() {
-            self.word("VCRC", if ok { "ok" } else { "bad" });
+        if let InfiniBandBody::Raw(bytes) = packet.body {
+            self.rest("Data", bytes.len());
         }
+        if let Some(found) = packet.vcrc {
+            self.link_checksum("VCRC", found, dissection.vcrc());
+        }
+        self.rest("Padding", packet.padding.len());
+    }
+
+    fn flow_control(&mut self, packet: &FlowControlPacket, dissection: &Dissection<'_>) {
+        self.headers(Ordered::of(packet), None);
+        self.link_checksum("LPCRC", packet.lpcrc, dissection.lpcrc());
+        self.rest("Padding", dissection.captured_len.saturating_sub(self.at));
     }
 
     fn opaque(&mut self, dissection: &Dissection<'_>) {
@@ -163,6 +177,19 @@ impl Layers {
         self.all.push(Layer { name: name.to_owned(), bytes, fields: Ordered::Scalar(text) });
     }
 
+    /// A checksum of two bytes, which protects one link of InfiniBand.
+    fn link_checksum(&mut self, name: &str, found: u16, verdict: Checksum) {
+        let text = match verdict {
+            Checksum::Bad { computed, .. } => {
+                format!("{found:#06x}, bad: {computed:#06x} is right")
+            }
+            Checksum::Ok | Checksum::Absent => format!("{found:#06x}, {}", verdict.name()),
+        };
+        let bytes = Some(self.at..self.at + LINK_CHECKSUM_LEN);
+        self.at += LINK_CHECKSUM_LEN;
+        self.all.push(Layer { name: name.to_owned(), bytes, fields: Ordered::Scalar(text) });
+    }
+
     fn word(&mut self, name: &str, text: &str) {
         let fields = Ordered::Scalar(text.to_owned());
         self.all.push(Layer { name: name.to_owned(), bytes: None, fields });
@@ -193,6 +220,7 @@ fn header_len(name: &str) -> Option<usize> {
         "ipv6" => Ipv6::LEN,
         "udp" => Udp::LEN,
         "lrh" => Lrh::LEN,
+        "flow_control" => FlowControlPacket::LEN - LINK_CHECKSUM_LEN,
         "grh" => Grh::LEN,
         "bth" => Bth::LEN,
         "pfc" => Pfc::LEN,
@@ -219,6 +247,7 @@ fn title(name: &str) -> String {
         "ethernet" => "Ethernet".to_owned(),
         "vlan" => "802.1Q tag".to_owned(),
         "cn_tag" => "CN-TAG".to_owned(),
+        "flow_control" => "Flow control packet".to_owned(),
         "ipv4" => "IPv4".to_owned(),
         "ipv6" => "IPv6".to_owned(),
         "telemetry" => "Telemetry".to_owned(),

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rocelab_capture::{
-    CaptureReader, CaptureWriter, Decoded, Direction, Format, Interface, Verifier,
+    CaptureReader, CaptureWriter, Decoded, Direction, Format, Interface, LinkType, Verifier,
 };
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::cm::{CmMessage, Drep, Dreq, Mad, Mra, Rej, Rep, Req, Rtu, SidrRep, SidrReq};
@@ -117,6 +117,7 @@ fn decoded(frames: &[Vec<u8>]) -> Vec<Value> {
     let interface = Interface {
         name: "made".into(),
         description: String::new(),
+        link_type: LinkType::Ethernet,
         speed: Bandwidth::from_gbps(100),
         fcs: false,
         snap_length: 0,

@@ -3,12 +3,15 @@
 mod filter;
 mod headers;
 mod icrc_correction;
+mod infiniband;
 mod make;
+mod make_infiniband;
 mod malformed;
 mod not_looked_into;
 mod round_trip;
 mod tree;
 mod tshark;
+mod tshark_infiniband;
 mod tunnels;
 mod vectors;
 mod verify;

@@ -118,7 +118,8 @@ fn every_opcode_can_be_made() {
             opcode if opcode.has_payload() => 7,
             _ => 0,
         };
-        let text = format!("[[message]]\nverb = \"{opcode}\"\nbytes = {bytes}\n");
+        let link = if *opcode == Opcode::Cn { "version = \"infiniband\"\n" } else { "" };
+        let text = format!("{link}[[message]]\nverb = \"{opcode}\"\nbytes = {bytes}\n");
         let (opcodes, faults) = verified(&recipe(&text), Format::PcapNg);
         assert_eq!(opcodes, [opcode.name()]);
         // The RETH that announces one packet of several is the only fault.
@@ -194,7 +195,10 @@ fn opcodes_out_of_order_are_found() {
 #[test]
 fn errors_name_the_place_the_value_and_what_to_write() {
     let cases = [
-        ("version = 3\n", "test.toml:1:11: version = 3: is no version of RoCE; write 1 or 2"),
+        (
+            "version = 3\n",
+            "test.toml:1:11: version = 3: is no version of RoCE; write 1, 2 or \"infiniband\"",
+        ),
         (
             "path_mtu = 1000\n",
             "test.toml:1:12: path_mtu = 1000: is no path MTU; write 256, 512, 1024, 2048 or 4096",

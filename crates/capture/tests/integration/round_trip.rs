@@ -1,6 +1,8 @@
 //! Frames that are read are those that were written, in both formats.
 
-use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface, ReadError};
+use rocelab_capture::{
+    CaptureReader, CaptureWriter, Direction, Format, Interface, LinkType, ReadError,
+};
 use rocelab_units::{Bandwidth, SimTime};
 
 type Frame = (usize, u64, Direction, Vec<u8>, u32);
@@ -9,6 +11,7 @@ fn interface(name: &str, fcs: bool, snap_length: u32) -> Interface {
     Interface {
         name: name.into(),
         description: format!("{name} port 0"),
+        link_type: LinkType::Ethernet,
         speed: Bandwidth::from_gbps(400),
         fcs,
         snap_length,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface};
+use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface, LinkType};
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::{
     Aeth, Bth, Cnp, Ecn, Encapsulation, Extensions, Frame, Gid, IntHeader, IntHop, MacAddress,
@@ -141,6 +141,7 @@ fn interface(name: &str, fcs: bool) -> Interface {
     Interface {
         name: name.into(),
         description: format!("{name} of a test"),
+        link_type: LinkType::Ethernet,
         speed: Bandwidth::from_gbps(100),
         fcs,
         snap_length: 0,

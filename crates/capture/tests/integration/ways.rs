@@ -1,8 +1,8 @@
 //! Gaps in captures of several interfaces, and of hosts that appear one after the other.
 
 use rocelab_capture::{
-    CaptureReader, CaptureWriter, Direction, Fault, Format, Interface, Observation, Recipe, Survey,
-    Verifier,
+    CaptureReader, CaptureWriter, Direction, Fault, Format, Interface, LinkType, Observation,
+    Recipe, Survey, Verifier,
 };
 use rocelab_units::{Bandwidth, SimTime};
 
@@ -30,6 +30,7 @@ fn capture_cut_at<'a>(
     let ports = ["leaf-0:4", "leaf-0:5"].map(|name| Interface {
         name: name.into(),
         description: String::new(),
+        link_type: LinkType::Ethernet,
         speed: Bandwidth::from_gbps(100),
         fcs: false,
         snap_length: 0,

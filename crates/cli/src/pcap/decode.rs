@@ -45,18 +45,21 @@ struct FilterArguments {
     /// Packets of this opcode: a name such as RC_SEND_ONLY, or a number. May be given several times.
     #[arg(long, value_name = "OPCODE")]
     opcode: Vec<OpcodeWanted>,
-    /// Frames from or to this address, in tunnels too: IPv4, IPv6, GID or MAC. May be given several times.
+    /// Frames from or to this address, in tunnels too: IPv4, IPv6, GID, MAC, or a LID such as lid:4. May be given several times.
     #[arg(long, value_name = "ADDRESS")]
     address: Vec<AddressWanted>,
     /// Frames of this interface: its name, or its number in the file, from 0. May be given several times.
     #[arg(long, value_name = "INTERFACE")]
     interface: Vec<String>,
-    /// Frames of this protocol: roce_v1, roce_v2, cnp, pfc, pause, and others. May be given several times.
+    /// Frames of this protocol: roce_v1, roce_v2, cnp, pfc, pause, infiniband, infiniband_link, and others. May be given several times.
     #[arg(long, value_name = "PROTOCOL")]
     protocol: Vec<ProtocolWanted>,
     /// Packets with this ECN codepoint: ce, ect0, ect1 or not-ect. May be given several times.
     #[arg(long, value_name = "CODEPOINT")]
     ecn: Vec<EcnWanted>,
+    /// Packets of InfiniBand on this virtual lane, and flow control packets about it. May be given several times.
+    #[arg(long, value_name = "VL", value_parser = clap::value_parser!(u8).range(0..16))]
+    vl: Vec<u8>,
     /// Frames from this time on, such as 1.5ms, in the time of the file; +1.5ms counts from its first frame.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     from: Option<TimeWanted>,
@@ -74,6 +77,7 @@ impl FilterArguments {
         filter.interfaces.clone_from(&self.interface);
         filter.protocols.clone_from(&self.protocol);
         filter.ecn.clone_from(&self.ecn);
+        filter.lanes.clone_from(&self.vl);
         (filter.from, filter.to) = (self.from, self.to);
         filter
     }
@@ -197,7 +201,11 @@ impl fmt::Display for Line<'_> {
         dissection.outer.iter().try_for_each(|outer| outer.header.fmt(f))?;
         match (dissection.packet(), &dissection.contents) {
             (Some(packet), _) => {
-                write!(f, "{} > {}: {}", packet.source, packet.destination, packet.bth)?;
+                write!(f, "{} > {}", packet.source, packet.destination)?;
+                if let Contents::InfiniBand(packet) = &dissection.contents {
+                    write!(f, ", vl {}, sl {}", packet.lrh.vl, packet.lrh.sl)?;
+                }
+                write!(f, ": {}", packet.bth)?;
                 if !packet.extensions.is_empty() {
                     write!(f, ", {}", packet.extensions)?;
                 }
@@ -210,7 +218,9 @@ impl fmt::Display for Line<'_> {
                 frame.body.fmt(f)?;
             }
             (None, Contents::Ethernet(frame)) => frame.fmt(f)?,
-            (None, Contents::InfiniBand(packet)) => packet.fmt(f)?,
+            // Whether the checksum of the link is right is told below.
+            (None, Contents::InfiniBand(packet)) => packet.with_vcrc().fmt(f)?,
+            (None, Contents::FlowControl(packet)) => packet.with_lpcrc().fmt(f)?,
             (None, Contents::Opaque) => {
                 write!(f, "{}, ", dissection.protocol)?;
                 let headers = dissection.headers_read;
@@ -232,8 +242,12 @@ impl fmt::Display for Line<'_> {
         if dissection.protocol.has_transport() {
             write!(f, ", icrc {}", dissection.icrc.name())?;
         }
-        if dissection.fcs != Checksum::Absent {
-            write!(f, ", fcs {}", dissection.fcs.name())?;
+        let of_the_link =
+            [("fcs", dissection.fcs), ("vcrc", dissection.vcrc()), ("lpcrc", dissection.lpcrc())];
+        for (name, checksum) in of_the_link {
+            if checksum != Checksum::Absent {
+                write!(f, ", {name} {}", checksum.name())?;
+            }
         }
         f.write_str(if dissection.cut { ", cut" } else { "" })
     }

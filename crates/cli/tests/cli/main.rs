@@ -26,6 +26,7 @@ mod pause_causes;
 mod pcap;
 mod pcap_decode;
 mod pcap_fix_icrc;
+mod pcap_infiniband;
 mod pcap_interfaces;
 mod pcap_text2pcap;
 mod program;

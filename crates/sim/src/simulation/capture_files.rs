@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rocelab_capture::{CaptureWriter, Format, Interface};
+use rocelab_capture::{CaptureWriter, Format, Interface, LinkType};
 use rocelab_fabric::NodeId;
 
 use crate::network::CapturedFrame;
@@ -39,6 +39,7 @@ impl CaptureFiles {
                     format!("{}:{number}", name(node))
                 },
                 description: format!("to {}:{peer_number}", name(neighbour.node)),
+                link_type: LinkType::Ethernet,
                 speed: plan.topology.links[neighbour.link as usize].rate,
                 fcs: captured.fcs,
                 snap_length: captured.snap_length,

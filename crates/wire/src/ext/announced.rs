@@ -46,6 +46,7 @@ mod tests {
             (Opcode::XrcRdmaWriteOnlyWithImmediate, 24),
             (Opcode::XrcRdmaReadResponseOnly, 4),
             (Opcode::XrcAcknowledge, 4),
+            (Opcode::Cn, 0),
             (Opcode::Cnp, 16),
         ];
         for (opcode, len) in expected {

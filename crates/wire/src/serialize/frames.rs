@@ -1,11 +1,12 @@
 //! Frames as flat serialized objects.
 
-use serde::ser::SerializeMap;
+use serde::ser::{SerializeMap, SerializeStruct as _};
 use serde::{Serialize, Serializer};
 
 use super::text::Verdict;
 use crate::{
-    Body, Extensions, Frame, InfiniBandBody, InfiniBandPacket, Network, Roce, TransportPacket,
+    Body, Extensions, FlowControlPacket, Frame, InfiniBandBody, InfiniBandPacket, Network, Roce,
+    TransportPacket,
 };
 
 /// A value that adds its entries to an object.
@@ -29,6 +30,7 @@ macro_rules! serialize_entries {
 
 serialize_entries!(
     Extensions,
+    FlowControlPacket,
     Frame<'_>,
     InfiniBandPacket<'_>,
     Network,
@@ -148,6 +150,29 @@ impl Entries for InfiniBandPacket<'_> {
         }
         map.serialize_entry("padding_len", &self.padding.len())?;
         map.serialize_entry("vcrc", &Verdict(self.vcrc_ok()))
+    }
+}
+
+impl Entries for FlowControlPacket {
+    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("proto", self.proto())?;
+        map.serialize_entry("flow_control", &FlowControlFields(self))?;
+        map.serialize_entry("lpcrc", &Verdict(Some(self.lpcrc_ok())))
+    }
+}
+
+/// The fields of a flow control packet, without its checksum.
+struct FlowControlFields<'a>(&'a FlowControlPacket);
+
+impl Serialize for FlowControlFields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FlowControlPacket { op, fctbs, vl, fccl, lpcrc: _ } = self.0;
+        let mut object = serializer.serialize_struct("FlowControl", 4)?;
+        object.serialize_field("op", op)?;
+        object.serialize_field("fctbs", fctbs)?;
+        object.serialize_field("vl", vl)?;
+        object.serialize_field("fccl", fccl)?;
+        object.end()
     }
 }
 

@@ -12,7 +12,7 @@
 //! - `payload_len`, `msdu_len` and `other_len` are lengths in bytes, in place of the content itself, which
 //!   is in the frame;
 //! - private data of management datagrams is a string of hexadecimal digits;
-//! - `icrc`, `fcs` and `vcrc` are `"ok"`, `"bad"` or `"absent"`.
+//! - `icrc`, `fcs`, `vcrc` and `lpcrc` are `"ok"`, `"bad"` or `"absent"`.
 
 mod cm;
 mod frames;

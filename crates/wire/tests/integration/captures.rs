@@ -210,6 +210,9 @@ fn shared_captures_of_hardware() {
         assert_eq!(emitted, packet);
         assert!(parsed.icrc_ok(), "{parsed}");
         assert_eq!(parsed.vcrc_ok(), Some(true), "{parsed}");
+        assert_eq!(parsed.broken_rules().next(), None, "{parsed}");
+        // Length of LRH to ICRC is what PktLen says; only the VCRC is not counted.
+        assert_eq!(usize::from(parsed.lrh.pkt_len) * 4 + 2, packet.len(), "{parsed}");
         let TransportPacket { bth, .. } = parsed.transport().expect("none is raw");
         let kind = if parsed.grh().is_some() { "global" } else { "local" };
         *counts.entry(format!("{kind} {}", bth.opcode().expect("defined"))).or_default() += 1;

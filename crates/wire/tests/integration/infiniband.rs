@@ -3,8 +3,9 @@
 
 use proptest::prelude::*;
 use rocelab_wire::{
-    Bth, BuildError, EmitError, Encapsulation, Extensions, Frame, Gid, Grh, InfiniBandBody,
-    InfiniBandPacket, Layer, Lrh, Network, Opcode, ParseError, RoceFrame, ZEROS, vcrc,
+    Bth, BuildError, Deth, EmitError, Encapsulation, Extensions, Frame, Gid, Grh, InfiniBandBody,
+    InfiniBandPacket, Layer, LocalRouteRule, Lrh, Network, Opcode, ParseError, RoceFrame, ZEROS,
+    infiniband_packet_len, vcrc,
 };
 
 use crate::vectors::own_frames;
@@ -85,9 +86,100 @@ fn a_switch_may_choose_another_virtual_lane() {
         let lane = InfiniBandPacket { lrh: Lrh { vl: 7, ..packet.lrh }, ..packet };
         assert!(lane.icrc_ok());
         assert_eq!(lane.vcrc_ok(), Some(false));
-        assert_eq!(lane.with_vcrc().vcrc_ok(), Some(true));
+        assert_eq!(packet.on_lane(7), lane.with_vcrc());
+        assert_eq!(packet.on_lane(7).vcrc_ok(), Some(true));
+        assert_eq!(packet.on_lane(7).on_lane(packet.lrh.vl), packet);
         let level = InfiniBandPacket { lrh: Lrh { sl: 7, ..packet.lrh }, ..packet };
         assert_eq!(level.icrc_ok(), grh.is_some(), "the LRH counts where there is no GRH");
+    }
+}
+
+/// FECN changes what the link protects, and not what the ends protect.
+#[test]
+fn a_congested_switch_may_mark_a_packet() {
+    for grh in [None, Some(grh())] {
+        let packet = send(grh).with_vcrc();
+        let marked = packet.with_fecn();
+        assert!(marked.transport().unwrap().bth.fecn && marked.icrc_ok());
+        assert_eq!(marked.vcrc_ok(), Some(true));
+        assert_ne!(marked.vcrc, packet.vcrc);
+        let differing =
+            bytes_of(&marked).iter().zip(bytes_of(&packet)).filter(|(a, b)| **a != *b).count();
+        assert!(differing <= 3, "the flag, and both bytes of the VCRC");
+    }
+}
+
+/// LRH, BTH, ICRC and VCRC, and nothing else. The ICRC and the VCRC are from Python's `zlib.crc32` and
+/// a CRC-16 that was written bit by bit.
+#[test]
+fn a_congestion_notification_is_26_bytes() {
+    let lrh = Lrh { vl: 2, sl: 3, dlid: 4, slid: 5, ..Lrh::default() };
+    let packet = InfiniBandPacket::build(lrh, None, Bth::cn(0x12), Extensions::NONE, &[]);
+    let bytes = bytes_of(&packet.unwrap().with_vcrc());
+    assert_eq!(bytes.len(), infiniband_packet_len(false, Opcode::Cn, 0));
+    let expected = [
+        0x20, 0x32, 0x00, 0x04, 0x00, 0x06, 0x00, 0x05, 0x80, 0x00, 0xff, 0xff, 0x40, 0x00, 0x00,
+        0x12, 0x00, 0x00, 0x00, 0x00, 0xe3, 0xfd, 0xed, 0x52, 0x31, 0xfa,
+    ];
+    assert_eq!(bytes, expected);
+    let parsed = InfiniBandPacket::parse(&bytes).unwrap();
+    assert_eq!(
+        parsed.to_string(),
+        "LID 5 > 4, vl 2, sl 3, length 24: CN qp 0x000012, psn 0, becn, payload 0"
+    );
+    assert_eq!(parsed.broken_rules().count(), 0);
+}
+
+/// A datagram of subnet management, as two neighbours exchange before they have LIDs.
+fn management() -> InfiniBandPacket<'static> {
+    let lrh = Lrh { vl: Lrh::MANAGEMENT_VL, dlid: 0xffff, slid: 0xffff, ..Lrh::default() };
+    let extensions =
+        Extensions { deth: Some(Deth { q_key: 0, resv8: 0, src_qp: 0 }), ..Extensions::NONE };
+    let bth = Bth::new(Opcode::UdSendOnly, 0, 1);
+    InfiniBandPacket::build(lrh, None, bth, extensions, &ZEROS[..256]).unwrap()
+}
+
+fn broken(packet: &InfiniBandPacket<'_>) -> Vec<LocalRouteRule> {
+    packet.broken_rules().collect()
+}
+
+#[test]
+fn headers_that_do_not_fit_each_other_break_a_rule() {
+    use LocalRouteRule as Rule;
+
+    let datagram = |change: fn(&mut Lrh), grh, opcode, payload: &'static [u8]| {
+        let mut lrh = lrh();
+        change(&mut lrh);
+        let deth = Some(Deth { q_key: 0, resv8: 0, src_qp: 2 });
+        let extensions = if opcode == Opcode::UdSendOnly {
+            Extensions { deth, ..Extensions::NONE }
+        } else {
+            Extensions::NONE
+        };
+        let packet = InfiniBandPacket::build(lrh, grh, Bth::new(opcode, 9, 0), extensions, payload);
+        broken(&packet.unwrap())
+    };
+    let (ud, rc) = (Opcode::UdSendOnly, Opcode::RcSendOnly);
+    for grh in [None, Some(grh())] {
+        assert_eq!(datagram(|_| {}, grh, ud, b""), []);
+        assert_eq!(datagram(|lrh| lrh.lver = 1, grh, rc, b""), [Rule::LinkVersion]);
+        assert_eq!(datagram(|lrh| lrh.dlid = 0, grh, rc, b""), [Rule::ReservedDestination]);
+        for slid in [0, 0xc000, 0xffff] {
+            let changed = InfiniBandPacket { lrh: Lrh { slid, ..lrh() }, ..send(grh) };
+            assert_eq!(broken(&changed), [Rule::Source], "{slid:#x}");
+        }
+        assert_eq!(datagram(|lrh| lrh.dlid = 0xffff, grh, ud, b""), [Rule::PermissiveDestination]);
+        assert_eq!(datagram(|lrh| lrh.vl = 15, grh, ud, &ZEROS[..256]), [Rule::ManagementLane]);
+    }
+    assert_eq!(datagram(|lrh| lrh.dlid = 0xc000, Some(grh()), ud, b""), []);
+    assert_eq!(datagram(|lrh| lrh.dlid = 0xc000, None, ud, b""), [Rule::MulticastWithoutGrh]);
+    assert_eq!(datagram(|lrh| lrh.dlid = 0xfffe, Some(grh()), rc, b""), [Rule::MulticastService]);
+
+    assert_eq!(broken(&management()), []);
+    let elsewhere = InfiniBandPacket { lrh: lrh(), ..management() };
+    assert_eq!(broken(&elsewhere), [Rule::ManagementQueuePair]);
+    for rule in Rule::ALL {
+        assert!(!rule.to_string().is_empty());
     }
 }
 

@@ -2,9 +2,9 @@
 
 use rocelab_wire::cm::{CmMessage, Mad, Rtu};
 use rocelab_wire::{
-    Aeth, AtomicEth, Body, Bth, CnTag, Cnm, Encapsulation, EtherType, Ethernet, Extensions, Frame,
-    Gid, InfiniBandPacket, Lrh, MacAddress, NakCode, Opcode, Pfc, Reth, RoceFrame, Sack, Syndrome,
-    TelemetryHeader, TelemetryKind, VlanTag,
+    Aeth, AtomicEth, Body, Bth, CnTag, Cnm, Encapsulation, EtherType, Ethernet, Extensions,
+    FlowControlPacket, Frame, Gid, InfiniBandPacket, Lrh, MacAddress, NakCode, Opcode, Pfc, Reth,
+    RoceFrame, Sack, Syndrome, TelemetryHeader, TelemetryKind, VlanTag,
 };
 use serde_json::{Value, json};
 
@@ -172,6 +172,14 @@ fn native_packets_too() {
         (&json!("ok"), &json!("absent"), None)
     );
     assert_eq!(json_of(&packet.with_vcrc())["vcrc"], "ok");
+    let credits = FlowControlPacket::new(FlowControlPacket::OP_INIT, 3, 100, 228);
+    let expected = json!({
+        "proto": "infiniband_link",
+        "flow_control": { "op": 1, "fctbs": 100, "vl": 3, "fccl": 228 },
+        "lpcrc": "ok",
+    });
+    assert_eq!(json_of(&credits), expected);
+    assert_eq!(json_of(&FlowControlPacket { lpcrc: 0, ..credits })["lpcrc"], "bad");
 }
 
 #[test]

@@ -13,7 +13,7 @@ const BARE: &str = r#"
 use core::fmt::Write as _;
 use core::panic::PanicInfo;
 
-use rocelab_wire::{Frame, InfiniBandPacket};
+use rocelab_wire::{FlowControlPacket, Frame, InfiniBandPacket};
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {
@@ -34,8 +34,9 @@ pub fn parse(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut length = Length(0);
     write!(length, "{frame}").ok()?;
     let emitted = frame.emit(out).ok()? + usize::from(frame.icrc_ok());
-    let native = InfiniBandPacket::parse(bytes).map_or(0, |packet| packet.wire_len());
-    Some(length.0 + emitted + native + usize::from(json(&frame)))
+    let native = InfiniBandPacket::parse(bytes).map_or(0, |packet| packet.wire_len() + packet.broken_rules().count());
+    let credits = FlowControlPacket::parse(bytes).map_or(0, |packet| usize::from(packet.fccl));
+    Some(length.0 + emitted + native + credits + usize::from(json(&frame)))
 }
 "#;
 

@@ -88,8 +88,10 @@ fn every_row_of_the_table_is_an_opcode() {
 #[test]
 fn every_opcode_is_in_the_table() {
     let cells: usize = TABLE.iter().map(|(.., transports)| transports.len()).sum();
-    // Two more: the congestion notification, and our selective acknowledge.
-    assert_eq!(Opcode::ALL.len(), cells + 2);
+    // Three more: the congestion notifications of InfiniBand and of RoCE, and our selective
+    // acknowledge.
+    assert_eq!(Opcode::ALL.len(), cells + 3);
+    assert_eq!((u8::from(Opcode::Cn), headers_of(Opcode::Cn)), (0x80, vec![]));
     assert_eq!((u8::from(Opcode::Cnp), headers_of(Opcode::Cnp)), (0x81, vec!["CNP"]));
     let sack = Opcode::RcSelectiveAcknowledge;
     assert_eq!((u8::from(sack), headers_of(sack)), (0xd5, vec!["AETH", "SACK"]));

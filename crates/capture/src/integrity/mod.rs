@@ -1,8 +1,9 @@
 //! Checks of a single frame.
 
+mod infiniband;
+
 use rocelab_wire::{
-    Body, Extensions, Frame, Grh, InfiniBandPacket, Layer, MacAddress, Network, Opcode, Syndrome,
-    pad_len,
+    Body, Extensions, Frame, Grh, Layer, MacAddress, Network, Opcode, Syndrome, pad_len,
 };
 
 use crate::dissection::{Checksum, Contents, Dissection, Packet};
@@ -11,6 +12,10 @@ use crate::observation::Observation;
 
 /// The longest payload, in bytes.
 const MAX_PATH_MTU: u16 = 4096;
+
+/// Length of the body of a CNP of RoCE, in bytes. Linux's hfi1 sends CN packets of InfiniBand without
+/// one; what other adapters send is not known here, so one with such a body is no fault.
+const CNP_BODY_LEN: usize = rocelab_wire::Cnp::LEN;
 
 /// A bit of the BTH's resv6 that the adapters of one manufacturer set in most of their packets.
 const USED_RESV6: u8 = 0x10;
@@ -40,15 +45,16 @@ pub(crate) fn check(
     let frame = match &dissection.contents {
         Contents::Ethernet(frame) => frame,
         Contents::InfiniBand(packet) => {
-            return check_infiniband(packet, dissection, faults, observations);
+            return infiniband::check(packet, dissection, faults, observations);
         }
+        Contents::FlowControl(packet) => return infiniband::check_flow_control(packet, faults),
         Contents::Opaque => return,
     };
     match &frame.body {
         Body::Roce(roce) => {
             check_network(&roce.network, faults);
             if let Some(packet) = dissection.packet() {
-                check_packet(&packet, dissection.cut, faults, observations);
+                check_packet(&packet, Link::Ethernet, dissection.cut, faults, observations);
             }
             if !dissection.cut && !dissection.fcs_undeclared {
                 check_trailing(dissection, frame, observations);
@@ -60,27 +66,6 @@ pub(crate) fn check(
         }
         Body::Pause(_) => check_mac_control(frame, dissection.cut, faults),
         _ => {}
-    }
-}
-
-fn check_infiniband(
-    packet: &InfiniBandPacket<'_>,
-    dissection: &Dissection<'_>,
-    faults: &mut Vec<Fault>,
-    observations: &mut Vec<Observation>,
-) {
-    if let Some(found) = packet.vcrc
-        && found != packet.computed_vcrc()
-    {
-        faults.push(Fault::Vcrc { found, computed: packet.computed_vcrc() });
-    }
-    reserved(Layer::Lrh, "resv2", packet.lrh.resv2, faults);
-    reserved(Layer::Lrh, "resv5", packet.lrh.resv5, faults);
-    if let Some(grh) = packet.grh() {
-        check_network(&Network::V1 { grh: *grh }, faults);
-    }
-    if let Some(packet) = dissection.packet() {
-        check_packet(&packet, dissection.cut, faults, observations);
     }
 }
 
@@ -101,8 +86,28 @@ fn check_network(network: &Network, faults: &mut Vec<Fault>) {
     }
 }
 
+/// What carries a packet of the InfiniBand transport.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Link {
+    Ethernet,
+    InfiniBand,
+}
+
+impl Link {
+    /// Whether packets with this opcode are defined here. The two kinds of links have a congestion
+    /// notification each.
+    fn defines(self, opcode: Opcode) -> bool {
+        match opcode {
+            Opcode::Cn => self == Self::InfiniBand,
+            Opcode::Cnp => self == Self::Ethernet,
+            _ => true,
+        }
+    }
+}
+
 fn check_packet(
     packet: &Packet<'_>,
+    link: Link,
     cut: bool,
     faults: &mut Vec<Fault>,
     observations: &mut Vec<Observation>,
@@ -124,11 +129,15 @@ fn check_packet(
         faults.push(Fault::PadNotZero);
     }
     match packet.operation() {
+        Some(operation) if !link.defines(operation) => {
+            faults.push(Fault::UndefinedOpcode(bth.opcode));
+        }
         Some(operation) => check_payload_len(packet, operation, faults),
         None if is_undefined(bth.opcode) => faults.push(Fault::UndefinedOpcode(bth.opcode)),
         None => {}
     }
-    if packet.extensions.cnp.is_some() && !bth.becn {
+    let is_notification = packet.operation().is_some_and(Opcode::is_congestion_notification);
+    if is_notification && !bth.becn {
         observations.push(Observation::CnpWithoutBecn);
     }
 }
@@ -166,7 +175,9 @@ fn check_extensions(extensions: &Extensions, faults: &mut Vec<Fault>) {
 
 fn check_payload_len(packet: &Packet<'_>, operation: Opcode, faults: &mut Vec<Fault>) {
     let found = packet.payload.len();
-    let (fits, expected) = if !operation.has_payload() {
+    let (fits, expected) = if operation == Opcode::Cn {
+        (matches!(found, 0 | CNP_BODY_LEN), PayloadRule::EmptyOr(CNP_BODY_LEN))
+    } else if !operation.has_payload() {
         (found == 0, PayloadRule::Empty)
     } else if operation.is_first() || operation.is_middle() {
         (matches!(found, 256 | 512 | 1024 | 2048 | 4096), PayloadRule::AnyPathMtu)

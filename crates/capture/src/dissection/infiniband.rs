@@ -1,0 +1,80 @@
+//! Packets of native InfiniBand.
+
+use rocelab_wire::{FlowControlPacket, InfiniBandPacket};
+
+use super::{Checksum, Contents, Dissection, HeadersRead, LinkLayer, Protocol, placed};
+use crate::CapturedFrame;
+use crate::erf::{self, Content};
+
+/// Longest link packet in a capture without records, in bytes: with what fills it up. No packet with an
+/// LRH and a VCRC is as short.
+const LONGEST_LINK_PACKET: usize = 8;
+
+/// Parses a packet of native InfiniBand. A cut packet cannot be parsed, because its length field must
+/// match its bytes.
+pub(super) fn dissect<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dissection<'a> {
+    let Some(record) = record_of(layer, captured) else {
+        return Dissection::nothing(Protocol::Other, captured);
+    };
+    let nothing = |protocol| Dissection {
+        offset: record.offset,
+        cut: record.cut,
+        ..Dissection::nothing(protocol, captured)
+    };
+    match record.content {
+        Content::Other => nothing(Protocol::Other),
+        Content::LinkPacket => link_packet(&record, nothing(Protocol::InfiniBandLink)),
+        Content::Packet => packet(&record, nothing(Protocol::InfiniBand)),
+    }
+}
+
+/// What was captured, as a record.
+fn record_of<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Option<erf::Record<'a>> {
+    if layer == LinkLayer::Erf {
+        return erf::Record::parse(captured.bytes);
+    }
+    let is_link_packet = is_link_packet(captured);
+    let content = if is_link_packet { Content::LinkPacket } else { Content::Packet };
+    Some(erf::Record { content, offset: 0, packet: captured.bytes, cut: captured.is_cut() })
+}
+
+/// Whether the bytes without record are those of a link packet. Only their length tells; one that is
+/// filled up must have a right LPCRC, too.
+fn is_link_packet(captured: &CapturedFrame<'_>) -> bool {
+    let len = captured.original_length as usize;
+    match captured.bytes.split_at_checked(FlowControlPacket::LEN) {
+        _ if len == FlowControlPacket::LEN => true,
+        Some((packet, [0, 0])) if len == LONGEST_LINK_PACKET => {
+            FlowControlPacket::parse(packet).is_ok_and(|packet| packet.lpcrc_ok())
+        }
+        _ => false,
+    }
+}
+
+fn link_packet<'a>(record: &erf::Record<'a>, nothing: Dissection<'a>) -> Dissection<'a> {
+    match FlowControlPacket::parse(record.packet) {
+        Ok(packet) => Dissection { contents: Contents::FlowControl(packet), ..nothing },
+        Err(_) if record.cut => nothing,
+        Err(error) => Dissection { error: Some(placed(error, record.offset, 0)), ..nothing },
+    }
+}
+
+fn packet<'a>(record: &erf::Record<'a>, nothing: Dissection<'a>) -> Dissection<'a> {
+    let headers_read = Some(HeadersRead::of_infiniband(record.packet));
+    if record.cut {
+        return Dissection { headers_read, ..nothing };
+    }
+    match InfiniBandPacket::parse(record.packet) {
+        Ok(packet) => {
+            let icrc = match (packet.transport(), packet.computed_icrc()) {
+                (Some(transport), Some(computed)) => Checksum::of(transport.icrc, computed),
+                _ => Checksum::Absent,
+            };
+            Dissection { contents: Contents::InfiniBand(packet), icrc, ..nothing }
+        }
+        Err(error) => {
+            let error = Some(placed(error, record.offset, 0));
+            Dissection { error, headers_read, ..nothing }
+        }
+    }
+}
