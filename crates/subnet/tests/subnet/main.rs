@@ -1,6 +1,10 @@
 //! Tables and LIDs of whole subnets.
 
+mod engines;
 mod golden;
+mod properties;
+mod scale;
+mod topologies;
 
 use rocelab_subnet::SERVICE_LEVELS;
 
