@@ -5,6 +5,7 @@
 //! from 0x200000 and channel adapters from 0x100000 on, and so do we.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::error::InputError;
@@ -285,4 +286,55 @@ fn no_more(mut line: Scan<'_>) -> Result<(), InputError> {
             return Err(whole.blame(whole.rest(), "is not understood", help));
         }
     }
+}
+
+/// Writes a topology as `ibnetdiscover` does, so that [`read`] finds the same again.
+///
+/// Quotes and line ends in descriptions become spaces: they would end the description.
+pub fn write(topology: &Topology) -> String {
+    let mut text = String::new();
+    for node in topology.nodes() {
+        let port_guid = node.port(1).map_or(node.guid, |port| port.guid);
+        let (key, word) = match node.kind {
+            NodeKind::Switch => ("switchguid", "Switch"),
+            NodeKind::ChannelAdapter => ("caguid", "Ca"),
+            NodeKind::Router => ("rtguid", "Rt"),
+        };
+        let name: String =
+            node.name.chars().map(|one| if is_end(one) { ' ' } else { one }).collect();
+        let _ = writeln!(text, "sysimgguid=0x{:x}", node.system.number());
+        let _ = writeln!(text, "{key}=0x{:x}({:x})", node.guid.number(), port_guid.number());
+        let _ = writeln!(
+            text,
+            "{word}\t{} \"{}\"\t\t# \"{name}\"",
+            node.port_count(),
+            identifier(node)
+        );
+        for (number, port) in node.ports() {
+            let Some(peer) = port.peer else { continue };
+            let own = if node.kind == NodeKind::Switch {
+                String::new()
+            } else {
+                format!("({:x})", port.guid.number())
+            };
+            let other = &topology.nodes()[peer.node];
+            let _ = writeln!(text, "[{number}]{own} \t\"{}\"[{}]", identifier(other), peer.port);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+const fn is_end(one: char) -> bool {
+    matches!(one, '"' | '\n' | '\r')
+}
+
+/// A node's identifier: the kind and the GUID.
+fn identifier(node: &Node) -> String {
+    let letter = match node.kind {
+        NodeKind::Switch => 'S',
+        NodeKind::ChannelAdapter => 'H',
+        NodeKind::Router => 'R',
+    };
+    format!("{letter}-{:016x}", node.guid.number())
 }

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::channels::Channels;
-use crate::graph::SwitchGraph;
+use crate::graph::{Far, SwitchGraph};
 use crate::ordered::OrderedDependencies;
 use crate::subnet::Subnet;
 use crate::tables::{Channel, ForwardingTables, NO_PORT, ServiceLevels, Tables};
@@ -117,8 +117,8 @@ impl<'s> Layers<'s> {
         let mut switch = from;
         while switch != to {
             let port = self.ports[switch][to];
-            let next = self.graph.links(switch).find(|&(one, _, _)| one == port);
-            let Some((_, next, _)) = next else { return steps };
+            let far = self.graph.ports(switch).get(usize::from(port));
+            let Some(&Far::Switch { switch: next, .. }) = far else { return steps };
             if let Some(channel) = last {
                 steps.push((channel, usize::from(port)));
             }

@@ -1,6 +1,7 @@
 //! Tables and LIDs of whole subnets.
 
 mod engines;
+mod files;
 mod golden;
 mod properties;
 mod scale;

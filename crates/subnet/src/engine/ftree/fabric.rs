@@ -25,7 +25,10 @@ pub(super) struct Group {
 impl Group {
     /// The cable with the fewest ways, and the first one of those.
     pub(super) fn least(&mut self) -> Option<&mut Cable> {
-        self.cables.iter_mut().min_by_key(|cable| cable.ways)
+        match &mut self.cables[..] {
+            [only] => Some(only),
+            cables => cables.iter_mut().min_by_key(|cable| cable.ways),
+        }
     }
 }
 
@@ -35,6 +38,9 @@ pub(super) struct Switch {
     pub(super) rank: u32,
     pub(super) up: Vec<Group>,
     pub(super) down: Vec<Group>,
+    /// The groups by their index, from few ways to many.
+    pub(super) up_order: Vec<usize>,
+    pub(super) down_order: Vec<usize>,
     pub(super) is_leaf: bool,
 }
 
@@ -66,6 +72,8 @@ impl Fabric {
                 let groups = if is_up { &mut switch.up } else { &mut switch.down };
                 add(groups, neighbour, Cable { port_there, ways: 0 });
             }
+            switch.up_order = (0..switch.up.len()).collect();
+            switch.down_order = (0..switch.down.len()).collect();
         }
         Ok(Self { switches })
     }

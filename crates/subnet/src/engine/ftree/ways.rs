@@ -1,6 +1,6 @@
 //! Ways to one target, from its switch outwards: up, and down from each switch on the way.
 
-use super::fabric::Fabric;
+use super::fabric::{Fabric, Group};
 use crate::tables::{ForwardingTables, NO_PORT};
 
 /// What is at the end of a way.
@@ -58,12 +58,18 @@ impl Ways {
     fn up(&mut self, here: usize, before: Option<usize>, is_main: bool) {
         self.down(here, before);
         let hops = self.hops[here] + 1;
-        let groups = &mut self.fabric.switches[here].up;
-        // The sort is stable: groups with equally many ways are in the order of their neighbours' tuples.
-        let mut order: Vec<usize> = (0..groups.len()).collect();
-        order.sort_by_key(|&group| groups[group].ways);
+        let switch = &mut self.fabric.switches[here];
+        // Ways never lead back here, so nobody else needs the order before it is back.
+        let mut order = std::mem::take(&mut switch.up_order);
+        sort(&mut order, &switch.up);
+        self.up_by(here, &order, hops, is_main);
+        self.fabric.switches[here].up_order = order;
+    }
+
+    /// Sets ways of the switches above `here` in this order of groups; the first is the main one.
+    fn up_by(&mut self, here: usize, order: &[usize], hops: u32, is_main: bool) {
         let Some((&first, others)) = order.split_first() else { return };
-        let group = &mut groups[first];
+        let group = &mut self.fabric.switches[here].up[first];
         let neighbour = group.neighbour;
         let Some(cable) = group.least() else { return };
         let port = cable.port_there;
@@ -89,11 +95,11 @@ impl Ways {
     /// Sets ways of switches below `here`, but for the one from which it came. Returns whether there are hosts.
     fn down(&mut self, here: usize, before: Option<usize>) -> bool {
         let hops = self.hops[here] + 1;
-        let switch = &self.fabric.switches[here];
+        let switch = &mut self.fabric.switches[here];
         let mut has_hosts = switch.is_leaf;
-        let mut order: Vec<usize> = (0..switch.down.len()).collect();
-        order.sort_by_key(|&group| switch.down[group].ways);
-        for index in order {
+        let mut order = std::mem::take(&mut switch.down_order);
+        sort(&mut order, &switch.down);
+        for &index in &order {
             let group = &mut self.fabric.switches[here].down[index];
             let neighbour = group.neighbour;
             if Some(neighbour) == before {
@@ -108,6 +114,7 @@ impl Ways {
                 self.count_down(here, index);
             }
         }
+        self.fabric.switches[here].down_order = order;
         has_hosts
     }
 
@@ -128,4 +135,9 @@ impl Ways {
         }
         is_shorter
     }
+}
+
+/// Sorts groups by how many ways they have; those with equally many are in the order of their neighbours' tuples.
+fn sort(order: &mut [usize], groups: &[Group]) {
+    order.sort_unstable_by_key(|&group| (groups[group].ways, group));
 }
