@@ -72,8 +72,8 @@ impl LeastHops {
     /// The ports of the least hops, in ascending order.
     pub(crate) fn ports(&self, from: usize, target: usize) -> impl Iterator<Item = u8> + '_ {
         let start = (from * self.switches + target) * self.words;
-        let words = self.ports[start..start + self.words].iter().enumerate();
-        words.flat_map(|(index, &word)| bits(word).map(move |bit| number(index * WORD + bit)))
+        let words = &self.ports[start..start + self.words];
+        Ports { words, index: 0, left: words.first().copied().unwrap_or(0) }
     }
 
     fn add_port(&mut self, from: usize, target: usize, port: u8) {
@@ -83,20 +83,26 @@ impl LeastHops {
     }
 }
 
-/// The bits of a word that are set, in ascending order.
-fn bits(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = word.trailing_zeros() as usize;
-        (word != 0).then(|| {
-            word &= word - 1;
-            bit
-        })
-    })
+/// The ports of a set, in ascending order.
+struct Ports<'w> {
+    words: &'w [u64],
+    index: usize,
+    /// What is left of the word at the index.
+    left: u64,
 }
 
-/// The number of a port, which is at most 254.
-fn number(port: usize) -> u8 {
-    u8::try_from(port).unwrap_or(u8::MAX)
+impl Iterator for Ports<'_> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        while self.left == 0 {
+            self.index += 1;
+            self.left = *self.words.get(self.index)?;
+        }
+        let port = self.index * WORD + self.left.trailing_zeros() as usize;
+        self.left &= self.left - 1;
+        u8::try_from(port).ok()
+    }
 }
 
 /// The hops from each switch to `target`.

@@ -10,6 +10,8 @@ use crate::dependencies::Dependencies;
 #[derive(Clone, Debug)]
 pub(crate) struct OrderedDependencies {
     dependencies: Dependencies,
+    /// What would close a cycle with them, as far as it is known. It always will, because none of them goes.
+    refused: Dependencies,
     /// For each channel, its place in the order.
     places: Vec<u32>,
     seen: Vec<bool>,
@@ -20,6 +22,7 @@ impl OrderedDependencies {
     pub(crate) fn none(channels: &Channels) -> Self {
         Self {
             dependencies: Dependencies::none(channels),
+            refused: Dependencies::none(channels),
             places: (0..).take(channels.len()).collect(),
             seen: vec![false; channels.len()],
         }
@@ -28,12 +31,18 @@ impl OrderedDependencies {
     /// Adds all of `steps`, each a channel and the port by which its packets go on, or none of them if there would be a
     /// cycle. Returns whether they were added.
     pub(crate) fn add_all(&mut self, channels: &Channels, steps: &[(usize, usize)]) -> bool {
+        if steps.iter().any(|&(channel, port)| self.refused.has(channel, port)) {
+            return false;
+        }
         let mut added = Vec::new();
         for &(channel, port) in steps {
             if self.dependencies.has(channel, port) {
                 continue;
             }
             if !self.put_in_order(channels, channel, channels.next(channel, port)) {
+                if added.is_empty() {
+                    self.refused.add(channel, port);
+                }
                 // The order is right without them, too.
                 for (channel, port) in added {
                     self.dependencies.remove(channel, port);
@@ -119,5 +128,45 @@ impl OrderedDependencies {
             index += 1;
         }
         reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::SwitchGraph;
+    use crate::guid::Guid;
+    use crate::subnet::Subnet;
+    use crate::tables::Channel;
+    use crate::topology::{Node, NodeKind, PortId, Topology};
+
+    /// A ring of four switches: port 1 leads back, port 2 on.
+    fn ring() -> SwitchGraph {
+        let mut topology = Topology::default();
+        for index in 0..4 {
+            topology.add(Node::new(NodeKind::Switch, Guid::new(index), "S", 2)).unwrap();
+        }
+        for node in 0..4 {
+            let next = PortId { node: (node + 1) % 4, port: 1 };
+            topology.connect(PortId { node, port: 2 }, next).unwrap();
+        }
+        Subnet::new(topology, 0, 0).unwrap().graph().clone()
+    }
+
+    #[test]
+    fn what_closes_a_cycle_is_refused_with_all_that_comes_with_it() {
+        let channels = Channels::new(&ring());
+        let on = |switch| (channels.number(Channel { switch, port: 2 }), 2);
+        let mut ordered = OrderedDependencies::none(&channels);
+        assert!(ordered.add_all(&channels, &[on(2), on(3)]));
+        assert!(ordered.add_all(&channels, &[on(2)]));
+        assert!(!ordered.add_all(&channels, &[on(0), on(1)]));
+        // Nothing of it was kept, so one of them is possible, and then the other one is not.
+        assert!(ordered.add_all(&channels, &[on(1)]));
+        assert!(!ordered.add_all(&channels, &[on(0)]));
+        assert!(!ordered.add_all(&channels, &[on(0)]));
+        let back = |switch| (channels.number(Channel { switch, port: 1 }), 1);
+        assert!(ordered.add_all(&channels, &[back(0), back(3), back(2)]));
+        assert!(!ordered.add_all(&channels, &[back(1)]));
     }
 }

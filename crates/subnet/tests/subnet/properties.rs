@@ -1,9 +1,12 @@
 //! What engines promise, on random topologies.
 
+use std::path::Path as FilePath;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rocelab_subnet::{
-    Engine, NodeKind, Options, Path, Routing, Subnet, Topology, credit_loops, route,
+    Engine, NodeKind, Options, Path, Routing, Subnet, Topology, credit_loops, dump, ibnetdiscover,
+    lft_file, roots, route,
 };
 
 use crate::service_levels;
@@ -118,6 +121,43 @@ proptest! {
                 (1..=subnet.last_lid()).map(level).collect::<Vec<_>>()
             });
             prop_assert!(levels.max().expect("LIDs") < routing.tables.lanes);
+        }
+    }
+}
+
+/// Pieces of files, right and wrong ones.
+const PIECES: [&str; 28] = [
+    "\nSwitch 8 \"S\"", "\nSwitch 8 \"T\"", "\nSwitch", "\nCa 2 \"H\"", "\nHca 1 \"G\"", "\nRt 2 \"R\"",
+    "\n[1] \"S\"[1]", "\n[2] \"S\"[2]", "\n[1] \"T\"[1]", "\n[2] \"T\"[3]", "\n[3] \"H\"[1]", "\n[4] \"H\"[2]",
+    "\n[5] \"G\"[1]", "\n[1](9) \"S\"[6]", "\n[0]", "\n[255]", "[ext 1]", "\nswitchguid=0x1", "\ncaguid=0x2(3)",
+    "\nsysimgguid=0x0", "\ncaguid=ffffffffffffffff", "(7)", "#", "\"", "\u{e4}", " w=4", "\n0x200000",
+    "\nUnicast lids guid 0x200000\n0x0001 000",
+];
+
+fn texts() -> impl Strategy<Value = String> {
+    vec(proptest::sample::select(&PIECES[..]), 0..12).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_text_is_a_topology_or_an_error(text in texts(), other in texts(), lmc in 0_u8..9) {
+        let topology = match ibnetdiscover::read(FilePath::new("net"), &text) {
+            Ok(topology) => topology,
+            Err(error) => {
+                prop_assert!(!error.message().is_empty() && !error.help().is_empty());
+                return Ok(());
+            }
+        };
+        let Ok(subnet) = Subnet::new(topology, 0, lmc) else { return Ok(()) };
+        let roots = roots::read(FilePath::new("roots"), &other, &subnet).ok();
+        let tables = lft_file::read(FilePath::new("lfts"), &other, &subnet).ok();
+        for engine in Engine::ALL {
+            let options = Options { roots: roots.clone(), tables: tables.clone(), lanes: 1 };
+            let tables = route(&subnet, engine, &options).tables;
+            credit_loops(&subnet, &tables, &service_levels());
+            prop_assert!(dump::guid_to_lid(&subnet).lines().count() == 2 * subnet.end_ports().len());
         }
     }
 }
