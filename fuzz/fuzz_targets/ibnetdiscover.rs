@@ -33,9 +33,9 @@ fuzz_target!(|input: (&str, &str, u8)| {
     for engine in Engine::ALL {
         let routing = route(&subnet, engine, &options);
         let _ = credit_loops(&subnet, &routing.tables, &lanes);
-        let _ = dump::guid_to_lid(&subnet);
-        let _ = dump::service_levels(&subnet, &routing.tables);
-        let lfts = dump::lfts(&subnet, &routing.tables.forwarding);
+        let _ = dump::GuidToLid { subnet: &subnet }.to_string();
+        let _ = dump::Levels { subnet: &subnet, tables: &routing.tables }.to_string();
+        let lfts = dump::Lfts { subnet: &subnet, tables: &routing.tables.forwarding }.to_string();
         if subnet.graph().is_empty() {
             continue;
         }

@@ -1,8 +1,8 @@
 //! `rocelab sm`: the tables of an InfiniBand subnet.
 
-use std::fmt::Write as _;
-use std::fs;
-use std::io::ErrorKind;
+use std::fmt::{Display, Write as _};
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -65,9 +65,9 @@ pub(crate) fn execute(arguments: &SmArguments) -> Result<Exit, Failure> {
     let folder = Folder::new(arguments)?;
     let routing = route(&subnet, engine, &options);
     folder.write(&[
-        (LFTS, dump::lfts(&subnet, &routing.tables.forwarding)),
-        (LIDS, dump::guid_to_lid(&subnet)),
-        (LEVELS, dump::service_levels(&subnet, &routing.tables)),
+        (LFTS, &dump::Lfts { subnet: &subnet, tables: &routing.tables.forwarding }),
+        (LIDS, &dump::GuidToLid { subnet: &subnet }),
+        (LEVELS, &dump::Levels { subnet: &subnet, tables: &routing.tables }),
     ])?;
     answer::print_notes(&arguments.net, &notes(&subnet));
     let mut text = summary(&subnet, engine, &routing);
@@ -252,7 +252,7 @@ impl Folder {
     }
 
     /// Writes all files, or none.
-    fn write(&self, files: &[(&str, String)]) -> Result<(), Failure> {
+    fn write(&self, files: &[(&str, &dyn Display)]) -> Result<(), Failure> {
         let written = self.fill(files).and_then(|()| self.move_to_place());
         written.map_err(|error| {
             // What is half done must not look whole; the first error is the one to tell.
@@ -261,13 +261,19 @@ impl Folder {
         })
     }
 
-    fn fill(&self, files: &[(&str, String)]) -> std::io::Result<()> {
+    fn fill(&self, files: &[(&str, &dyn Display)]) -> std::io::Result<()> {
         match fs::remove_dir_all(&self.partial) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         fs::create_dir_all(&self.partial)?;
-        files.iter().try_for_each(|(name, text)| fs::write(self.partial.join(name), text))
+        for (name, content) in files {
+            // Tables of a large subnet are too long for a text in memory.
+            let mut file = BufWriter::new(File::create(self.partial.join(name))?);
+            write!(file, "{content}")?;
+            file.flush()?;
+        }
+        Ok(())
     }
 
     fn move_to_place(&self) -> std::io::Result<()> {

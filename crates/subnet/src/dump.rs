@@ -1,72 +1,101 @@
 //! The files that OpenSM writes, byte for byte.
 
-use std::fmt::Write as _;
+use std::fmt;
 
-use crate::subnet::Subnet;
+use crate::subnet::{EndPort, Subnet};
 use crate::tables::{ForwardingTables, NO_PORT, Tables};
 use crate::topology::NodeKind;
 
 /// Forwarding tables as OpenSM's `opensm-lfts.dump` has them.
-pub fn lfts(subnet: &Subnet, tables: &ForwardingTables) -> String {
-    let labels: Vec<String> = subnet
-        .end_ports()
-        .iter()
-        .map(|end_port| {
-            let name = &subnet.topology().nodes()[end_port.id.node].name;
+#[derive(Clone, Copy, Debug)]
+pub struct Lfts<'s> {
+    /// The subnet.
+    pub subnet: &'s Subnet,
+    /// Its tables.
+    pub tables: &'s ForwardingTables,
+}
+
+impl fmt::Display for Lfts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let label = |end_port: &EndPort| {
+            let name = &self.subnet.topology().nodes()[end_port.id.node].name;
             format!("# {} portguid {}: '{name}'", end_port.kind.name(), end_port.guid)
-        })
-        .collect();
-    let mut text = String::new();
-    for switch in 0..subnet.graph().len() {
-        let _ = writeln!(
-            text,
+        };
+        let labels: Vec<String> = self.subnet.end_ports().iter().map(label).collect();
+        (0..self.subnet.graph().len()).try_for_each(|switch| self.table(f, switch, &labels))
+    }
+}
+
+impl Lfts<'_> {
+    /// Writes the table of a switch; `labels` are those of end ports.
+    fn table(&self, f: &mut fmt::Formatter<'_>, switch: usize, labels: &[String]) -> fmt::Result {
+        let subnet = self.subnet;
+        writeln!(
+            f,
             "Unicast lids [0-{}] of switch Lid {} guid {} ('{}'):",
             subnet.last_lid(),
             subnet.switch_lid(switch),
             subnet.switch_guid(switch),
             subnet.switch_name(switch)
-        );
-        let row = (0..=u16::MAX).zip(tables.row(switch)).filter(|&(_, &port)| port != NO_PORT);
-        for (lid, port) in row {
+        )?;
+        let row = (0..=u16::MAX).zip(self.tables.row(switch));
+        for (lid, port) in row.filter(|&(_, &port)| port != NO_PORT) {
             let label = subnet.owner(lid).map_or("", |owner| labels[owner].as_str());
-            let _ = writeln!(text, "0x{lid:04x} {port:03} {label}");
+            writeln!(f, "0x{lid:04x} {port:03} {label}")?;
         }
         // OpenSM says the greatest LID here, and not how many lines there are.
-        let _ = writeln!(text, "{} lids dumped", subnet.last_lid());
+        writeln!(f, "{} lids dumped", subnet.last_lid())
     }
-    text
 }
 
 /// The first and last LID of each port, as OpenSM's `guid2lid` has them: in the order of its table of strings.
-pub fn guid_to_lid(subnet: &Subnet) -> String {
-    let lines = subnet.end_ports().iter().map(|one| (one.guid.to_string(), one.lids));
-    let mut table = StringTable::default();
-    // A manager's own port gets its LIDs first.
-    let mut lines: Vec<_> = lines.collect();
-    lines.sort_by_key(|(_, lids)| lids.base);
-    for (guid, lids) in lines {
-        table.insert(guid.clone(), format!("{guid} 0x{:04x} 0x{:04x}\n\n", lids.base, lids.last()));
+#[derive(Clone, Copy, Debug)]
+pub struct GuidToLid<'s> {
+    /// The subnet.
+    pub subnet: &'s Subnet,
+}
+
+impl fmt::Display for GuidToLid<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ports = self.subnet.end_ports().iter().map(|one| (one.lids, one.guid.to_string()));
+        let mut ports: Vec<_> = ports.collect();
+        // In the order in which they got their LIDs.
+        ports.sort_by_key(|(lids, _)| lids.base);
+        let mut table = StringTable::default();
+        for (lids, guid) in ports {
+            let line = format!("{guid} 0x{:04x} 0x{:04x}", lids.base, lids.last());
+            table.insert(guid, line);
+        }
+        table.into_values().try_for_each(|line| writeln!(f, "{line}\n"))
     }
-    table.into_values().collect()
 }
 
 /// The service level from each channel adapter to each other one, one `SLID DLID SL` to a line: from base LIDs, to all
 /// LIDs.
-pub fn service_levels(subnet: &Subnet, tables: &Tables) -> String {
-    let is_adapter =
-        |&end_port: &usize| subnet.end_ports()[end_port].kind == NodeKind::ChannelAdapter;
-    let mut adapters: Vec<usize> = (0..subnet.end_ports().len()).filter(is_adapter).collect();
-    adapters.sort_by_key(|&end_port| subnet.end_ports()[end_port].lids.base);
-    let mut text = String::new();
-    for &source in &adapters {
-        let from = subnet.end_ports()[source].lids.base;
-        let others = adapters.iter().filter(|&&other| other != source);
-        for lid in others.flat_map(|&other| subnet.end_ports()[other].lids.iter()) {
-            let level = tables.service_level(subnet, source, lid);
-            let _ = writeln!(text, "{from} {lid} {level}");
+#[derive(Clone, Copy, Debug)]
+pub struct Levels<'s> {
+    /// The subnet.
+    pub subnet: &'s Subnet,
+    /// Its tables.
+    pub tables: &'s Tables,
+}
+
+impl fmt::Display for Levels<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ends = self.subnet.end_ports();
+        let is_adapter = |&end_port: &usize| ends[end_port].kind == NodeKind::ChannelAdapter;
+        let mut adapters: Vec<usize> = (0..ends.len()).filter(is_adapter).collect();
+        adapters.sort_by_key(|&end_port| ends[end_port].lids.base);
+        for &source in &adapters {
+            let from = ends[source].lids.base;
+            let others = adapters.iter().filter(|&&other| other != source);
+            for lid in others.flat_map(|&other| ends[other].lids.iter()) {
+                let level = self.tables.service_level(self.subnet, source, lid);
+                writeln!(f, "{from} {lid} {level}")?;
+            }
         }
+        Ok(())
     }
-    text
 }
 
 /// The table of strings in which OpenSM keeps what it writes to files: lists by a hash of their key, the newest first.

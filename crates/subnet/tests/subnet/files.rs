@@ -64,7 +64,7 @@ fn the_output_of_ibnetdiscover_is_read() {
 
     let subnet = Subnet::new(topology, 0, 0).expect("subnet");
     let tables = route(&subnet, Engine::MinHop, &Options::default()).tables;
-    let text = dump::lfts(&subnet, &tables.forwarding);
+    let text = dump::Lfts { subnet: &subnet, tables: &tables.forwarding }.to_string();
     for line in [
         "Unicast lids [0-3] of switch Lid 1 guid 0x0002c9020041b3a8 ('leaf 1'):",
         "0x0001 000 # Switch portguid 0x0002c9020041b3a8: 'leaf 1'",

@@ -85,10 +85,14 @@ impl Run {
 
     /// How tables and LIDs differ.
     fn differences(&self) -> Vec<String> {
-        let lfts = dump::lfts(&self.subnet, &self.routing.tables.forwarding);
+        let lfts = dump::Lfts { subnet: &self.subnet, tables: &self.routing.tables.forwarding }
+            .to_string();
         let parts = [
             ("tables", differences(&self.lfts, &lfts)),
-            ("LIDs", differences(&self.lids, &dump::guid_to_lid(&self.subnet))),
+            (
+                "LIDs",
+                differences(&self.lids, &dump::GuidToLid { subnet: &self.subnet }.to_string()),
+            ),
         ];
         let told = parts.into_iter().filter_map(|(part, difference)| Some((part, difference?)));
         told.map(|(part, difference)| format!("{}: {part}: {difference}", self.name)).collect()
@@ -217,7 +221,8 @@ fn tables_from_a_file_are_the_same_again() {
                 let options = Options { tables: Some(tables), ..Options::default() };
                 let routing = route(&run.subnet, Engine::File, &options);
                 assert_eq!((routing.engine, routing.refused), (Engine::File, None));
-                let again = dump::lfts(&run.subnet, &routing.tables.forwarding);
+                let again = dump::Lfts { subnet: &run.subnet, tables: &routing.tables.forwarding }
+                    .to_string();
                 assert_eq!(differences(&run.lfts, &again), None, "{}", run.name);
             }
         }

@@ -127,10 +127,33 @@ proptest! {
 
 /// Pieces of files, right and wrong ones.
 const PIECES: [&str; 28] = [
-    "\nSwitch 8 \"S\"", "\nSwitch 8 \"T\"", "\nSwitch", "\nCa 2 \"H\"", "\nHca 1 \"G\"", "\nRt 2 \"R\"",
-    "\n[1] \"S\"[1]", "\n[2] \"S\"[2]", "\n[1] \"T\"[1]", "\n[2] \"T\"[3]", "\n[3] \"H\"[1]", "\n[4] \"H\"[2]",
-    "\n[5] \"G\"[1]", "\n[1](9) \"S\"[6]", "\n[0]", "\n[255]", "[ext 1]", "\nswitchguid=0x1", "\ncaguid=0x2(3)",
-    "\nsysimgguid=0x0", "\ncaguid=ffffffffffffffff", "(7)", "#", "\"", "\u{e4}", " w=4", "\n0x200000",
+    "\nSwitch 8 \"S\"",
+    "\nSwitch 8 \"T\"",
+    "\nSwitch",
+    "\nCa 2 \"H\"",
+    "\nHca 1 \"G\"",
+    "\nRt 2 \"R\"",
+    "\n[1] \"S\"[1]",
+    "\n[2] \"S\"[2]",
+    "\n[1] \"T\"[1]",
+    "\n[2] \"T\"[3]",
+    "\n[3] \"H\"[1]",
+    "\n[4] \"H\"[2]",
+    "\n[5] \"G\"[1]",
+    "\n[1](9) \"S\"[6]",
+    "\n[0]",
+    "\n[255]",
+    "[ext 1]",
+    "\nswitchguid=0x1",
+    "\ncaguid=0x2(3)",
+    "\nsysimgguid=0x0",
+    "\ncaguid=ffffffffffffffff",
+    "(7)",
+    "#",
+    "\"",
+    "\u{e4}",
+    " w=4",
+    "\n0x200000",
     "\nUnicast lids guid 0x200000\n0x0001 000",
 ];
 
@@ -157,7 +180,8 @@ proptest! {
             let options = Options { roots: roots.clone(), tables: tables.clone(), lanes: 1 };
             let tables = route(&subnet, engine, &options).tables;
             credit_loops(&subnet, &tables, &service_levels());
-            prop_assert!(dump::guid_to_lid(&subnet).lines().count() == 2 * subnet.end_ports().len());
+            let lids = dump::GuidToLid { subnet: &subnet }.to_string();
+            prop_assert_eq!(lids.lines().count(), 2 * subnet.end_ports().len());
         }
     }
 }
