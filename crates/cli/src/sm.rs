@@ -201,7 +201,7 @@ fn summary(subnet: &Subnet, asked: Engine, routing: &Routing) -> String {
         count(NodeKind::Router),
         subnet.last_lid()
     );
-    let _ = writeln!(text, "data lanes needed: {}", routing.tables.lanes);
+    let _ = writeln!(text, "data lanes used: {}", routing.tables.lanes);
     let own_lanes: [u8; SERVICE_LEVELS] =
         std::array::from_fn(|level| u8::try_from(level).unwrap_or(0));
     let loops = credit_loops(subnet, &routing.tables, &own_lanes);

@@ -50,14 +50,14 @@ fn the_answer_names_the_engine_that_was_used_and_credit_loops() {
 ftree refused the subnet: there are 1 levels of switches, and a fat tree has 2 to 8
 minhop tables configured
 subnet: 4 switches, 4 ports of channel adapters, 0 of routers; LIDs up to 8
-data lanes needed: 1
+data lanes used: 1
 credit loop on lane 0: R0[1] -> R3[1] -> R2[1] -> R1[1] -> R0[1]
 tables: tables
 ";
     assert_eq!(answer, expected);
     let answer = sandbox.succeeds(&["sm", "net", "--engine", "lash", "--out", "lash"]);
     assert!(answer.contains("lash tables configured\n"), "{answer}");
-    assert!(answer.contains("data lanes needed: 2\ncredit loops: none\n"), "{answer}");
+    assert!(answer.contains("data lanes used: 2\ncredit loops: none\n"), "{answer}");
     let levels = sandbox.text("lash/sl.txt");
     assert_eq!(levels.lines().count(), 12);
     assert!(levels.starts_with("2 5 ") && levels.contains(" 1\n"), "{levels}");
