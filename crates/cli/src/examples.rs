@@ -76,6 +76,14 @@ Examples:
   rocelab convert config.txt -o converted.toml
   rocelab convert config.txt --roce 2";
 
+/// Of `rocelab sm`.
+pub(crate) const SM: &str = "\
+Examples:
+  rocelab sm net.txt --engine minhop --out tables
+  rocelab sm net.txt --engine updn --roots roots.txt --out tables --force
+  rocelab sm net.txt --engine dfsssp --lanes 4 --out tables
+  rocelab sm net.txt --engine file --lfts opensm-lfts.dump --out tables";
+
 /// Of `rocelab topo`.
 pub(crate) const TOPO: &str = "\
 Examples:

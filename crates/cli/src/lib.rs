@@ -38,6 +38,7 @@ mod resources;
 mod run;
 mod schema;
 mod serve;
+mod sm;
 mod sweep;
 mod sweep_findings;
 mod topo;
@@ -99,6 +100,9 @@ enum Command {
     /// Make a scenario of a configuration of HPCC's ns-3 simulator.
     #[command(after_help = examples::CONVERT)]
     Convert(convert::ConvertArguments),
+    /// Route an InfiniBand subnet as OpenSM does: LIDs, forwarding tables, service levels.
+    #[command(after_help = examples::SM)]
+    Sm(sm::SmArguments),
     /// Look at a scenario's topology.
     #[command(subcommand, after_help = examples::TOPO)]
     Topo(topo::TopoCommand),
@@ -145,6 +149,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Headroom(arguments) => headroom::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),
+        Command::Sm(arguments) => sm::execute(&arguments),
         Command::Topo(command) => topo::execute(&command),
         Command::Pcap(command) => pcap::execute(&command),
         Command::Schema => schema::execute(),

@@ -40,6 +40,7 @@ mod scenario_headers;
 mod schema;
 mod serve;
 mod site;
+mod sm;
 mod sweep;
 #[cfg(unix)]
 mod terminal;

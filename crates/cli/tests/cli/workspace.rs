@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 17] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
@@ -19,6 +19,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
             "results",
             "serve",
             "sim",
+            "subnet",
             "sweep",
             "transport",
             "units",
@@ -47,6 +48,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
         ],
     ),
     ("rocelab-state", &[]),
+    ("rocelab-subnet", &[]),
     ("rocelab-sweep", &["engine", "fabric", "results", "scenario", "sim"]),
     ("rocelab-transport", &["state", "units", "wire"]),
     ("rocelab-units", &[]),

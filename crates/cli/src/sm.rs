@@ -1,0 +1,286 @@
+//! `rocelab sm`: the tables of an InfiniBand subnet.
+
+use std::fmt::{Display, Write as _};
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use rocelab_subnet::{
+    Engine, Guid, NodeKind, Options, Routing, SERVICE_LEVELS, Subnet, SubnetError, Topology,
+    credit_loops, dump, ibnetdiscover, lft_file, roots, route,
+};
+
+use crate::answer;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::inputs::{COPY_OR_OUT, Inputs};
+
+/// What is written, by the names that OpenSM gives them.
+const LFTS: &str = "opensm-lfts.dump";
+const LIDS: &str = "guid2lid";
+const LEVELS: &str = "sl.txt";
+
+/// Arguments of `rocelab sm`.
+#[derive(Debug, Args)]
+pub(crate) struct SmArguments {
+    /// A subnet, as `ibnetdiscover` prints it or `ibsim` reads it.
+    #[arg(value_name = "NET")]
+    net: PathBuf,
+    /// The routing engine.
+    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(Engine::ALL.map(Engine::name)))]
+    engine: String,
+    /// Give each port of a channel adapter 2^LMC LIDs.
+    #[arg(long, value_name = "LMC", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=7))]
+    lmc: u8,
+    /// A file with the GUIDs of the root switches, one to a line, for `updn` and `ftree`. [default: the engine finds
+    /// them]
+    #[arg(long, value_name = "FILE")]
+    roots: Option<PathBuf>,
+    /// The forwarding tables of the engine `file`, as in opensm-lfts.dump.
+    #[arg(long, value_name = "FILE", required_if_eq("engine", "file"))]
+    lfts: Option<PathBuf>,
+    /// The node that runs the subnet manager, by its name or GUID. [default: the first one in NET]
+    #[arg(long, value_name = "NODE")]
+    manager: Option<String>,
+    /// Data lanes of all ports. `dfsssp` and `lash` refuse a subnet that needs more.
+    #[arg(long, value_name = "N", default_value = "8", value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "15"]))]
+    lanes: String,
+    /// Write the tables into this folder.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Replace the tables if the folder exists.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Routes a subnet, and writes LIDs, forwarding tables and service levels.
+pub(crate) fn execute(arguments: &SmArguments) -> Result<Exit, Failure> {
+    let engine = Engine::ALL.into_iter().find(|engine| engine.name() == arguments.engine);
+    let engine = engine.ok_or_else(|| Failure::Defect(format!("engine {}", arguments.engine)))?;
+    arguments.refuse_options_without_effect(engine)?;
+    let subnet = arguments.subnet()?;
+    let options = arguments.options(&subnet)?;
+    let folder = Folder::new(arguments)?;
+    let routing = route(&subnet, engine, &options);
+    folder.write(&[
+        (LFTS, &dump::Lfts { subnet: &subnet, tables: &routing.tables.forwarding }),
+        (LIDS, &dump::GuidToLid { subnet: &subnet }),
+        (LEVELS, &dump::Levels { subnet: &subnet, tables: &routing.tables }),
+    ])?;
+    answer::print_notes(&arguments.net, &notes(&subnet));
+    let mut text = summary(&subnet, engine, &routing);
+    let _ = writeln!(text, "tables: {}", arguments.out.display());
+    answer::print(&text)?;
+    Ok(Exit::Done)
+}
+
+impl SmArguments {
+    /// Refuses files that the engine would not read.
+    fn refuse_options_without_effect(&self, engine: Engine) -> Result<(), Failure> {
+        let refuse = |option: &str, file: &Path, engines: &str| {
+            Failure::Input(format!(
+                "{option} = {}: {engine} does not read it; leave it out, or use --engine {engines}",
+                file.display()
+            ))
+        };
+        match (&self.roots, &self.lfts, engine) {
+            (Some(file), _, one) if ![Engine::UpDown, Engine::FatTree].contains(&one) => {
+                Err(refuse("--roots", file, "updn or ftree"))
+            }
+            (_, Some(file), one) if one != Engine::File => Err(refuse("--lfts", file, "file")),
+            _ => Ok(()),
+        }
+    }
+
+    fn subnet(&self) -> Result<Subnet, Failure> {
+        let text = read("NET", &self.net)?;
+        if self.net.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
+            return Err(Failure::Input(format!(
+                "NET = {}: is a scenario, and only the output of ibnetdiscover is read; write the topology in that \
+                 format",
+                self.net.display()
+            )));
+        }
+        let topology = ibnetdiscover::read(&self.net, &text).map_err(wrong_file)?;
+        let manager = self.manager(&topology)?;
+        let wrong = |error: SubnetError| {
+            let help = match error {
+                SubnetError::NoManager | SubnetError::ManagerIsAlone { .. } => {
+                    "name another node with --manager"
+                }
+                SubnetError::LmcTooLarge { .. } => "use a smaller --lmc",
+                SubnetError::NotEnoughLids => "use a smaller --lmc, or fewer nodes",
+                SubnetError::TooFar { .. } => {
+                    "shorten the chain of switches, or name a node in its middle with --manager"
+                }
+            };
+            Failure::Input(format!("{}: {error}; {help}", self.net.display()))
+        };
+        Subnet::new(topology, manager, self.lmc).map_err(wrong)
+    }
+
+    /// The node that runs the subnet manager.
+    fn manager(&self, topology: &Topology) -> Result<usize, Failure> {
+        let Some(wanted) = &self.manager else { return Ok(0) };
+        let guid = Guid::parse(wanted);
+        let mut found = (0..).zip(topology.nodes()).filter(|(_, node)| node.name == *wanted);
+        let by_guid = || topology.nodes().iter().position(|node| Some(node.guid) == guid);
+        match (found.next(), found.next()) {
+            (Some((node, _)), None) => Ok(node),
+            (Some(_), Some(_)) => Err(Failure::Input(format!(
+                "--manager = {wanted}: several nodes of {} have this name; write the GUID of one",
+                self.net.display()
+            ))),
+            (None, _) => by_guid().ok_or_else(|| {
+                Failure::Input(format!(
+                    "--manager = {wanted}: {} has no such node; write the name or the GUID of one",
+                    self.net.display()
+                ))
+            }),
+        }
+    }
+
+    fn options(&self, subnet: &Subnet) -> Result<Options, Failure> {
+        let mut options = Options::default();
+        options.lanes = self.lanes.parse().unwrap_or(options.lanes);
+        if let Some(path) = &self.roots {
+            let text = read("--roots", path)?;
+            options.roots = Some(roots::read(path, &text, subnet).map_err(wrong_file)?);
+        }
+        if let Some(path) = &self.lfts {
+            let text = read("--lfts", path)?;
+            options.tables = Some(lft_file::read(path, &text, subnet).map_err(wrong_file)?);
+        }
+        Ok(options)
+    }
+
+    fn inputs(&self) -> Inputs<'_> {
+        let others = [&self.roots, &self.lfts].into_iter().flatten();
+        let net = Inputs::file(&self.net, "the subnet itself");
+        others.map(|path| Inputs::file(path, "a file that is read")).fold(net, Inputs::and)
+    }
+}
+
+fn wrong_file(error: rocelab_subnet::InputError) -> Failure {
+    Failure::Input(error.to_string())
+}
+
+/// The text of a file that the user named by `option`.
+fn read(option: &str, path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| {
+        Failure::Input(format!("{option} = {}: {error}; name a text file", path.display()))
+    })
+}
+
+/// What the manager does not reach.
+fn notes(subnet: &Subnet) -> Vec<String> {
+    let [first, ..] = subnet.unreached() else { return Vec::new() };
+    let name = &subnet.topology().nodes()[*first].name;
+    let note = match subnet.unreached().len() {
+        1 => format!("the subnet manager does not reach {name}"),
+        count => format!("the subnet manager does not reach {count} nodes, such as {name}"),
+    };
+    vec![note]
+}
+
+/// What was done, line by line.
+fn summary(subnet: &Subnet, asked: Engine, routing: &Routing) -> String {
+    let mut text = String::new();
+    if let Some(reason) = &routing.refused {
+        let _ = writeln!(text, "{asked} refused the subnet: {reason}");
+    }
+    let _ = writeln!(text, "{} tables configured", routing.engine);
+    let count = |kind| subnet.end_ports().iter().filter(|one| one.kind == kind).count();
+    let _ = writeln!(
+        text,
+        "subnet: {} switches, {} ports of channel adapters, {} of routers; LIDs up to {}",
+        count(NodeKind::Switch),
+        count(NodeKind::ChannelAdapter),
+        count(NodeKind::Router),
+        subnet.last_lid()
+    );
+    let _ = writeln!(text, "data lanes used: {}", routing.tables.lanes);
+    let own_lanes: [u8; SERVICE_LEVELS] =
+        std::array::from_fn(|level| u8::try_from(level).unwrap_or(0));
+    let loops = credit_loops(subnet, &routing.tables, &own_lanes);
+    if loops.is_empty() {
+        text.push_str("credit loops: none\n");
+    }
+    for one in loops {
+        let _ = writeln!(text, "credit loop on lane {}: {}", one.lane, one.named(subnet));
+    }
+    text
+}
+
+/// The folder of the tables, and one beside it where they are written first.
+struct Folder {
+    path: PathBuf,
+    partial: PathBuf,
+}
+
+impl Folder {
+    /// The folder that `--out` names, unless something is in the way.
+    fn new(arguments: &SmArguments) -> Result<Self, Failure> {
+        let path = arguments.out.clone();
+        let shown = path.display();
+        let refuse = |what: &str| Err(Failure::Input(format!("--out = {shown}: {what}")));
+        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+            return refuse("has no name; name a folder");
+        };
+        match fs::read_dir(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(_) => return refuse("is no folder; name another one"),
+            Ok(_) if !arguments.force => return refuse("exists; replace it with --force"),
+            Ok(mut entries) => {
+                let is_other = |entry: std::io::Result<fs::DirEntry>| {
+                    let name = entry.map(|entry| entry.file_name()).unwrap_or_default();
+                    ![LFTS, LIDS, LEVELS].iter().any(|ours| *ours == name)
+                };
+                if entries.any(is_other) {
+                    return refuse(
+                        "has other files than tables, which would be lost; name another one",
+                    );
+                }
+            }
+        }
+        let removed = [path.clone()];
+        arguments.inputs().refuse_removing(&removed, &path, COPY_OR_OUT)?;
+        let partial = path.with_file_name(format!(".{name}.partial"));
+        Ok(Self { path, partial })
+    }
+
+    /// Writes all files, or none.
+    fn write(&self, files: &[(&str, &dyn Display)]) -> Result<(), Failure> {
+        let written = self.fill(files).and_then(|()| self.move_to_place());
+        written.map_err(|error| {
+            // What is half done must not look whole; the first error is the one to tell.
+            let _ = fs::remove_dir_all(&self.partial);
+            Failure::Machine { path: self.path.clone(), error }
+        })
+    }
+
+    fn fill(&self, files: &[(&str, &dyn Display)]) -> std::io::Result<()> {
+        match fs::remove_dir_all(&self.partial) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::create_dir_all(&self.partial)?;
+        for (name, content) in files {
+            // Tables of a large subnet are too long for a text in memory.
+            let mut file = BufWriter::new(File::create(self.partial.join(name))?);
+            write!(file, "{content}")?;
+            file.flush()?;
+        }
+        Ok(())
+    }
+
+    fn move_to_place(&self) -> std::io::Result<()> {
+        match fs::remove_dir_all(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::rename(&self.partial, &self.path)
+    }
+}

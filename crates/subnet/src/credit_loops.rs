@@ -1,0 +1,80 @@
+//! Credit loops: packets that wait for each other's buffers in a circle.
+
+use crate::channels::Channels;
+use crate::dependencies::{ByPort, CycleSearch, Dependencies};
+use crate::subnet::Subnet;
+use crate::tables::{Channel, Tables};
+use crate::topology::NodeKind;
+
+/// Service levels (IBTA 7.6.5).
+pub const SERVICE_LEVELS: usize = 16;
+
+/// Channels of a lane, each of which waits for credits of the next one, and the last for those of the first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreditLoop {
+    /// The lane.
+    pub lane: u8,
+    /// The channels.
+    pub channels: Vec<Channel>,
+}
+
+impl CreditLoop {
+    /// The loop by the names of its switches: `S1[2] -> S2[1] -> S1[2]`.
+    pub fn named(&self, subnet: &Subnet) -> String {
+        let name = |one: &Channel| format!("{}[{}]", subnet.switch_name(one.switch), one.port);
+        let names = self.channels.iter().chain(self.channels.first()).map(name);
+        names.collect::<Vec<_>>().join(" -> ")
+    }
+}
+
+/// A credit loop of each lane that has one, with packets from all channel adapters and routers to all others.
+/// `lane_of` says the lane of each service level; all ports have the same.
+pub fn credit_loops(
+    subnet: &Subnet,
+    tables: &Tables,
+    lane_of: &[u8; SERVICE_LEVELS],
+) -> Vec<CreditLoop> {
+    let channels = Channels::new(subnet.graph());
+    let mut lanes: Vec<u8> = lane_of.to_vec();
+    lanes.sort_unstable();
+    lanes.dedup();
+    let mut graphs = vec![None; lanes.len()];
+    for source in sources(subnet) {
+        for target in subnet.end_ports().iter().filter(|one| one.kind != NodeKind::Switch) {
+            for lid in target.lids.iter() {
+                let level = usize::from(tables.service_level(subnet, source.end_port, lid));
+                let lane = lane_of.get(level).and_then(|lane| lanes.binary_search(lane).ok());
+                let Some(lane) = lane else { continue };
+                let graph = graphs[lane].get_or_insert_with(|| Dependencies::none(&channels));
+                let mut last: Option<usize> = None;
+                tables.forwarding.walk(subnet, source.switch, lid, |channel| {
+                    if let Some(last) = last {
+                        graph.add(last, usize::from(channel.port));
+                    }
+                    last = Some(channels.number(channel));
+                });
+            }
+        }
+    }
+    let find = |(lane, graph): (u8, Option<Dependencies>)| {
+        let mut search = CycleSearch::new(&channels);
+        let cycle = search.next(&ByPort { channels: &channels, dependencies: &graph? })?;
+        let channels = cycle.iter().map(|step| channels.channel(step.channel)).collect();
+        Some(CreditLoop { lane, channels })
+    };
+    lanes.into_iter().zip(graphs).filter_map(find).collect()
+}
+
+/// An end port for all of a switch: service levels are the same for all of them.
+struct Source {
+    switch: usize,
+    end_port: usize,
+}
+
+fn sources(subnet: &Subnet) -> impl Iterator<Item = Source> {
+    let graph = subnet.graph();
+    (0..graph.len()).filter_map(|switch| {
+        let (_, end_port) = graph.attached(switch).next()?;
+        Some(Source { switch, end_port })
+    })
+}
