@@ -57,6 +57,8 @@ struct Run {
     name: String,
     lids: String,
     lfts: String,
+    /// Pairs with their service levels, where they were asked for.
+    levels: Option<String>,
     subnet: Subnet,
     routing: Routing,
 }
@@ -80,15 +82,21 @@ impl Run {
         let routing = route(&subnet, engine, &Options { roots, ..Options::default() });
         let lfts = read(&folder.join("opensm-lfts.dump"))?;
         let lids = read(&folder.join("guid2lid"))?;
+        let levels = read(&folder.join("sl.txt"));
         let name = format!("{} {}", name(topology), name(folder));
-        Some(Self { name, lids, lfts, subnet, routing })
+        Some(Self { name, lids, lfts, levels, subnet, routing })
     }
 
     /// How tables and LIDs differ.
     fn differences(&self) -> Vec<String> {
         let lfts = dump::Lfts { subnet: &self.subnet, tables: &self.routing.tables.forwarding }
             .to_string();
+        let levels = dump::Levels { subnet: &self.subnet, tables: &self.routing.tables };
+        // The levels themselves are drawn by chance.
+        let pairs =
+            self.levels.as_ref().map(|expected| (pairs(expected), pairs(&levels.to_string())));
         let parts = [
+            ("pairs", pairs.and_then(|(expected, found)| differences(&expected, &found))),
             ("tables", differences(&self.lfts, &lfts)),
             (
                 "LIDs",
@@ -98,6 +106,12 @@ impl Run {
         let told = parts.into_iter().filter_map(|(part, difference)| Some((part, difference?)));
         told.map(|(part, difference)| format!("{}: {part}: {difference}", self.name)).collect()
     }
+}
+
+/// The pairs of LIDs without their service levels.
+fn pairs(levels: &str) -> String {
+    let pairs = levels.lines().filter_map(|line| line.rsplit_once(' '));
+    pairs.map(|(pair, _)| format!("{pair}\n")).collect()
 }
 
 /// Lines that differ, and the first of them.
