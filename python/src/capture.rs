@@ -42,7 +42,7 @@ impl Frames {
         self.frame.append_value(number(verified.number));
         self.time_ns.append_value(i64::try_from(verified.time.as_nanos()).unwrap_or(i64::MAX));
         self.interface.append_option(verified.interface);
-        self.captured_bytes.append_value(number(dissection.captured_len as u64));
+        self.captured_bytes.append_value(number(dissection.extent.captured_len as u64));
         self.protocol.append_value(dissection.protocol.name());
         self.source.append_option(packet.as_ref().map(|packet| packet.source.to_string()));
         self.destination.append_option(packet.as_ref().map(|one| one.destination.to_string()));

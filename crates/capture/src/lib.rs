@@ -78,9 +78,9 @@ mod verifier;
 mod writer;
 
 pub use dissection::{
-    Address, Checksum, Contents, Dissection, Dissector, ErspanII, ErspanIII, Gre, HeadersRead,
-    LinkLayer, LinuxCooked, NotLookedInto, OpcodeName, OuterHeader, OuterLayer, Packet, Protocol,
-    Vxlan,
+    Address, Checksum, Contents, Dissection, Dissector, ErspanII, ErspanIII, FrameExtent, Gre,
+    HeadersRead, LinkLayer, LinuxCooked, NotLookedInto, OpcodeName, OuterHeader, OuterLayer,
+    Packet, Protocol, Vxlan,
 };
 pub use error::ReadError;
 pub use fault::{Fault, PayloadRule};

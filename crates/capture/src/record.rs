@@ -77,7 +77,7 @@ impl Serialize for Decoded<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let dissection = &self.0.dissection;
         let headers = match &dissection.contents {
-            Contents::Ethernet(frame) if dissection.cut || dissection.without_ethernet => {
+            Contents::Ethernet(frame) if dissection.extent.cut || dissection.without_ethernet => {
                 partly(frame, dissection)
             }
             Contents::Ethernet(frame) => Headers::Ethernet(frame),
@@ -97,9 +97,9 @@ impl Serialize for Decoded<'_> {
             time_s: seconds(self.0.time),
             interface: self.0.interface,
             interface_number: self.0.interface_number,
-            captured_len: dissection.captured_len,
-            original_len: dissection.original_len,
-            cut: dissection.cut,
+            captured_len: dissection.extent.captured_len,
+            original_len: dissection.extent.original_len,
+            cut: dissection.extent.cut,
             outer: dissection.outer,
             headers,
             not_looked_into: dissection.not_looked_into.map(NotLookedInto::name),
@@ -155,7 +155,7 @@ struct Opaque<'a> {
 /// packet has no Ethernet header, the frame's one was made.
 fn partly<'a>(frame: &Frame<'_>, dissection: &Dissection<'_>) -> Headers<'a> {
     let mut object = serde_json::to_value(frame).unwrap_or_default();
-    if dissection.cut {
+    if dissection.extent.cut {
         for checksum in ["icrc", "fcs"] {
             if let Some(verdict) = object.get_mut(checksum) {
                 *verdict = "absent".into();

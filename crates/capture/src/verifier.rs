@@ -180,7 +180,7 @@ impl Verifier {
             *self.not_looked_into.entry(reason).or_default() += 1;
         }
         self.totals.frames += 1;
-        self.totals.cut += u64::from(dissection.cut);
+        self.totals.cut += u64::from(dissection.extent.cut);
         self.totals.by_protocol[dissection.protocol as usize] += 1;
 
         let mut flow = None;

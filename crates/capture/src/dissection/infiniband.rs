@@ -2,7 +2,9 @@
 
 use rocelab_wire::{FlowControlPacket, InfiniBandPacket};
 
-use super::{Checksum, Contents, Dissection, HeadersRead, LinkLayer, Protocol, placed};
+use super::{
+    Checksum, Contents, Dissection, FrameExtent, HeadersRead, LinkLayer, Protocol, placed,
+};
 use crate::CapturedFrame;
 use crate::erf::{self, Content};
 
@@ -18,7 +20,7 @@ pub(super) fn dissect<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dis
     };
     let nothing = |protocol| Dissection {
         offset: record.offset,
-        cut: record.cut,
+        extent: FrameExtent { cut: record.cut, ..FrameExtent::of(captured) },
         ..Dissection::nothing(protocol, captured)
     };
     match record.content {

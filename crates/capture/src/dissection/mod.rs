@@ -107,6 +107,13 @@ pub struct Dissection<'a> {
     pub fcs: Checksum,
     /// Whether the frame ends with an FCS although the file does not declare one.
     pub fcs_undeclared: bool,
+    /// How much of the frame there is.
+    pub extent: FrameExtent,
+}
+
+/// How long a frame is, and how much of it was captured.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameExtent {
     /// Whether only the beginning of the frame was captured, so that its end cannot be checked.
     pub cut: bool,
     /// Length of the frame as captured, in bytes, with everything around it.
@@ -115,6 +122,17 @@ pub struct Dissection<'a> {
     pub original_len: usize,
     /// Length of the parsed frame as captured, in bytes: without what is around it.
     pub(crate) frame_len: usize,
+}
+
+impl FrameExtent {
+    fn of(captured: &CapturedFrame<'_>) -> Self {
+        Self {
+            cut: captured.is_cut(),
+            captured_len: captured.bytes.len(),
+            original_len: captured.original_length as usize,
+            frame_len: captured.bytes.len(),
+        }
+    }
 }
 
 impl<'a> Dissection<'a> {
@@ -152,7 +170,7 @@ impl<'a> Dissection<'a> {
 
     /// Where the ICRC of a RoCE packet begins in the captured bytes; `None` if there is none, or it was not captured.
     pub(crate) fn place_of_icrc(&self) -> Option<usize> {
-        let frame = self.frame().filter(|_| !self.cut)?;
+        let frame = self.frame().filter(|_| !self.extent.cut)?;
         let roce = frame.roce()?;
         Some(self.place_of_payload(frame) + roce.payload.len() + roce.pad.len())
     }
@@ -212,7 +230,7 @@ impl<'a> Dissection<'a> {
         let packet = self.packet()?;
         let end =
             self.frame().map_or(0, |frame| self.place_of_payload(frame) + packet.payload.len());
-        packet.mad().filter(|_| !self.cut || end <= self.captured_len)
+        packet.mad().filter(|_| !self.extent.cut || end <= self.extent.captured_len)
     }
 
     fn set_fcs(&mut self, found: u32, verdict: Checksum) {
@@ -238,10 +256,7 @@ impl<'a> Dissection<'a> {
             icrc: Checksum::Absent,
             fcs: Checksum::Absent,
             fcs_undeclared: false,
-            cut: captured.is_cut(),
-            captured_len: captured.bytes.len(),
-            original_len: captured.original_length as usize,
-            frame_len: captured.bytes.len(),
+            extent: FrameExtent::of(captured),
         }
     }
 }
@@ -314,8 +329,11 @@ impl Dissector {
                 ..headers
             }),
             fcs: fcs_of(captured),
-            captured_len: captured.bytes.len(),
-            original_len: captured.original_length as usize,
+            extent: FrameExtent {
+                captured_len: captured.bytes.len(),
+                original_len: captured.original_length as usize,
+                ..inner.extent
+            },
             ..inner
         }
         .with_reason()

@@ -90,13 +90,11 @@ pub(super) struct Requests {
     next: Psn,
     /// The last packet, if it was a read whose number of PSNs is not known yet.
     open_read: Option<Read>,
-    /// The PSN after the latest one that was sent.
-    high: Psn,
+    /// The latest that was sent.
+    frontier: Frontier,
     /// PSNs of packets with a wrong checksum.
     damaged: Damaged,
     position: Position,
-    /// The position after the packet before `high`.
-    tip: Position,
     missing: Missing,
     /// The first PSN that is not acknowledged. It has no meaning before the first response.
     unacknowledged: Psn,
@@ -107,6 +105,15 @@ pub(super) struct Requests {
     sent: VecDeque<(Psn, Duration)>,
     /// A PSN that was answered before it was seen, and the number of the answering frame.
     early: Option<(Psn, u64)>,
+}
+
+/// Behind the latest packet that was sent.
+#[derive(Debug, Default)]
+struct Frontier {
+    /// The next PSN.
+    psn: Psn,
+    /// The position there.
+    position: Position,
 }
 
 /// The place of a packet's PSN among the others.
@@ -146,10 +153,10 @@ impl Requests {
     /// The PSN after the last request.
     pub(super) fn limit(&self) -> Psn {
         match self.open_read {
-            Some(read) if self.high == self.next => {
+            Some(read) if self.frontier.psn == self.next => {
                 read.start.wrapping_add(read.packets(self.mtus).1)
             }
-            _ => self.high,
+            _ => self.frontier.psn,
         }
     }
 
@@ -170,7 +177,7 @@ impl Requests {
 
     /// Number of PSNs that are not acknowledged.
     pub(super) fn unacknowledged_psns(&self) -> u32 {
-        self.high.distance_from(self.unacknowledged).max(0).unsigned_abs()
+        self.frontier.psn.distance_from(self.unacknowledged).max(0).unsigned_abs()
     }
 
     /// Takes the next packet.
@@ -202,9 +209,9 @@ impl Requests {
             }
         }
         let ends = request.step.opcode.is_last() || request.step.opcode.is_only();
-        if self.next.is_after(self.high) || !again {
-            self.high = self.next;
-            self.tip = self.position;
+        if self.next.is_after(self.frontier.psn) || !again {
+            self.frontier.psn = self.next;
+            self.frontier.position = self.position;
         }
         if !again {
             if request.answered && self.sent.len() < TIMED {
@@ -239,8 +246,9 @@ impl Requests {
 
     fn start(&mut self, psn: Psn) {
         self.started = true;
-        (self.first, self.next, self.high, self.unacknowledged) = (psn, psn, psn, psn);
-        (self.position, self.tip, self.open_read) = (Position::Unknown, Position::Unknown, None);
+        (self.first, self.next, self.frontier.psn, self.unacknowledged) = (psn, psn, psn, psn);
+        (self.position, self.frontier.position, self.open_read) =
+            (Position::Unknown, Position::Unknown, None);
         self.missing.clear();
         self.damaged = Damaged::default();
         self.reads.clear();
@@ -259,7 +267,7 @@ impl Requests {
     fn find_place(&mut self, request: &Request, observations: &mut Vec<Observation>) -> Novelty {
         let psn = request.psn;
         match self.place(psn) {
-            Place::Next if psn == self.high => return Novelty::New,
+            Place::Next if psn == self.frontier.psn => return Novelty::New,
             Place::Next => {}
             Place::Ahead(count) => {
                 let first = psn.wrapping_sub(count);
@@ -270,8 +278,8 @@ impl Requests {
                 self.position = Position::Unknown;
                 return Novelty::New;
             }
-            Place::Behind if psn == self.high => {
-                self.position = self.tip;
+            Place::Behind if psn == self.frontier.psn => {
+                self.position = self.frontier.position;
                 return Novelty::New;
             }
             Place::Behind => self.position = Position::Unknown,
@@ -306,8 +314,8 @@ impl Requests {
             };
             if can_be {
                 self.open_read = None;
-                if self.high == self.next {
-                    self.high = psn;
+                if self.frontier.psn == self.next {
+                    self.frontier.psn = psn;
                 }
                 self.next = psn;
             }
@@ -316,10 +324,12 @@ impl Requests {
         if ahead == 0 {
             return Place::Next;
         }
-        if ahead.unsigned_abs() > FARTHEST + self.high.distance_from(self.next).unsigned_abs() {
+        if ahead.unsigned_abs()
+            > FARTHEST + self.frontier.psn.distance_from(self.next).unsigned_abs()
+        {
             return Place::Elsewhere;
         }
-        match psn.distance_from(self.high) {
+        match psn.distance_from(self.frontier.psn) {
             skipped @ 1.. => Place::Ahead(skipped.unsigned_abs()),
             _ => Place::Behind,
         }
@@ -341,8 +351,8 @@ impl Requests {
             && let Some(len) = read.len
         {
             let next = read.start.wrapping_add(packets(len, mtu));
-            if self.high == self.next {
-                self.high = next;
+            if self.frontier.psn == self.next {
+                self.frontier.psn = next;
             }
             self.next = next;
             self.open_read = None;

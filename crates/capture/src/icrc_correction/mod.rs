@@ -96,7 +96,7 @@ impl IcrcCorrection {
         if let Some(reason) = dissection.not_looked_into {
             *self.not_looked_into.entry(reason).or_default() += 1;
         }
-        if dissection.cut && dissection.protocol.has_transport() {
+        if dissection.extent.cut && dissection.protocol.has_transport() {
             self.cut += 1;
         }
         let Checksum::Bad { computed, .. } = dissection.icrc else { return };

@@ -27,7 +27,7 @@ pub(super) fn check(
         check_network(&Network::V1 { grh: *grh }, faults);
     }
     if let Some(packet) = dissection.packet() {
-        check_packet(&packet, Link::InfiniBand, dissection.cut, faults, observations);
+        check_packet(&packet, Link::InfiniBand, dissection.extent.cut, faults, observations);
     }
 }
 

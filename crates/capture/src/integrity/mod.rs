@@ -35,7 +35,7 @@ pub(crate) fn check(
     if let Checksum::Bad { found, computed } = dissection.fcs {
         faults.push(Fault::Fcs { found, computed });
     }
-    if dissection.cut {
+    if dissection.extent.cut {
         observations.push(Observation::Cut);
     }
     observations.extend(dissection.not_looked_into.map(Observation::NotLookedInto));
@@ -54,17 +54,17 @@ pub(crate) fn check(
         Body::Roce(roce) => {
             check_network(&roce.network, faults);
             if let Some(packet) = dissection.packet() {
-                check_packet(&packet, Link::Ethernet, dissection.cut, faults, observations);
+                check_packet(&packet, Link::Ethernet, dissection.extent.cut, faults, observations);
             }
-            if !dissection.cut && !dissection.fcs_undeclared {
+            if !dissection.extent.cut && !dissection.fcs_undeclared {
                 check_trailing(dissection, frame, observations);
             }
         }
         Body::Pfc(pfc) => {
-            check_mac_control(frame, dissection.cut, faults);
+            check_mac_control(frame, dissection.extent.cut, faults);
             reserved(Layer::Pfc, "class enable vector's high octet", pfc.reserved, faults);
         }
-        Body::Pause(_) => check_mac_control(frame, dissection.cut, faults),
+        Body::Pause(_) => check_mac_control(frame, dissection.extent.cut, faults),
         _ => {}
     }
 }
@@ -198,7 +198,7 @@ fn check_trailing(
     observations: &mut Vec<Observation>,
 ) {
     let count = frame.padding.len();
-    if count > 0 && dissection.frame_len > 64 {
+    if count > 0 && dissection.extent.frame_len > 64 {
         observations.push(Observation::TrailingBytes { count });
     }
 }

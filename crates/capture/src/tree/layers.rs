@@ -82,9 +82,9 @@ impl Layers {
             _ => {}
         }
         self.rest("Padding", frame.padding.len());
-        if dissection.cut && dissection.outer.is_empty() {
+        if dissection.extent.cut && dissection.outer.is_empty() {
             // The file says that there is one.
-            self.rest("FCS", dissection.original_len.saturating_sub(self.at));
+            self.rest("FCS", dissection.extent.original_len.saturating_sub(self.at));
         } else if let Some(fcs) = frame.fcs {
             self.checksum("FCS", fcs, dissection.fcs);
         } else if dissection.fcs != Checksum::Absent {
@@ -112,14 +112,14 @@ impl Layers {
     fn flow_control(&mut self, packet: &FlowControlPacket, dissection: &Dissection<'_>) {
         self.headers(Ordered::of(packet), None);
         self.link_checksum("LPCRC", packet.lpcrc, dissection.lpcrc());
-        self.rest("Padding", dissection.captured_len.saturating_sub(self.at));
+        self.rest("Padding", dissection.extent.captured_len.saturating_sub(self.at));
     }
 
     fn opaque(&mut self, dissection: &Dissection<'_>) {
         if let Some(headers) = &dissection.headers_read {
             self.headers(Ordered::of(headers), None);
         }
-        self.rest("Data", dissection.captured_len.saturating_sub(self.at));
+        self.rest("Data", dissection.extent.captured_len.saturating_sub(self.at));
     }
 
     /// The headers of a frame: of the entries of its JSON, those before the length of the payload that are no text. The

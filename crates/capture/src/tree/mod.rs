@@ -20,7 +20,7 @@ impl fmt::Display for Tree<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Verified { number, time, interface, dissection, .. } = self.0;
         write!(f, "Frame {number}: {}", dissection.protocol)?;
-        if dissection.cut {
+        if dissection.extent.cut {
             f.write_str(", cut")?;
         }
         let (seconds, fraction) = (time.as_secs(), time.subsec_nanos());
@@ -28,7 +28,7 @@ impl fmt::Display for Tree<'_> {
         if let Some(interface) = interface {
             write!(f, "\n    interface: {interface}")?;
         }
-        let (captured, original) = (dissection.captured_len, dissection.original_len);
+        let (captured, original) = (dissection.extent.captured_len, dissection.extent.original_len);
         write!(f, "\n    captured_len: {captured}\n    original_len: {original}")?;
         for layer in layers_of(dissection) {
             show_layer(f, &layer, captured)?;

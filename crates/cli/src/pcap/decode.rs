@@ -227,7 +227,7 @@ impl fmt::Display for Line<'_> {
                 if let Some(bth) = headers.and_then(|headers| headers.bth) {
                     write!(f, "{bth}, ")?;
                 }
-                write!(f, "{} bytes", dissection.captured_len)?;
+                write!(f, "{} bytes", dissection.extent.captured_len)?;
             }
         }
         if let Some(reason) = dissection.not_looked_into {
@@ -249,6 +249,6 @@ impl fmt::Display for Line<'_> {
                 write!(f, ", {name} {}", checksum.name())?;
             }
         }
-        f.write_str(if dissection.cut { ", cut" } else { "" })
+        f.write_str(if dissection.extent.cut { ", cut" } else { "" })
     }
 }

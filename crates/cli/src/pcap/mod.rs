@@ -21,7 +21,7 @@ use crate::failure::Failure;
 pub(crate) enum PcapCommand {
     /// Print a capture: a line a frame, or all layers, or bytes.
     #[command(after_help = examples::PCAP_DECODE)]
-    Decode(decode::DecodeArguments),
+    Decode(Box<decode::DecodeArguments>),
     /// Check every frame of a capture: exit code 1 if there are faults.
     #[command(after_help = examples::PCAP_VERIFY)]
     Verify(CaptureArguments),

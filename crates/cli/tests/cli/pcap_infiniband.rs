@@ -118,7 +118,7 @@ fn faults_of_every_checksum_are_found() {
     };
     let wrong = [("icrc", "send"), ("vcrc", "send"), ("lpcrc", "flow-control")];
     let messages: String = wrong.map(|(fault, verb)| message(fault, verb)).concat();
-    sandbox.write("wrong.toml", &format!("version = \"infiniband\"\n{messages}"));
+    sandbox.write("wrong.toml", format!("version = \"infiniband\"\n{messages}"));
     sandbox.succeeds(&["pcap", "make", "wrong.toml", "--out", "wrong.pcap"]);
     let ended = sandbox.rocelab(&["pcap", "verify", "wrong.pcap"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
