@@ -22,8 +22,8 @@ record! {
         frames: u64 => "frames";
         /// Bytes of these frames.
         bytes: u64 => "bytes";
-        /// Share of the run in which the link was sending, with preamble and gap, relative to its
-        /// capacity at the rates that it had; of a frame that is being sent when the run ends, only
+        /// Share of the run, or of the measuring window, in which the link was sending, with preamble
+        /// and gap, relative to its capacity at the rates that it had; of a frame that is being sent when the run ends, only
         /// the part before the end.
         utilisation: Millionths => "ratio";
         /// Time in which the sending port was paused, summed over priorities.

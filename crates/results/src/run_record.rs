@@ -11,7 +11,7 @@ record! {
     pub struct RunRecord<'a> as "runs" in "runs.csv" and "runs.parquet" {
         /// Simulated time at the end.
         simulated_ps: u64 => "ps";
-        /// Flows of the scenario.
+        /// Flows of the scenario; with a measuring window those that start in it, as in the columns that follow.
         flows: u64;
         /// Flows that completed.
         flows_completed: u64;
