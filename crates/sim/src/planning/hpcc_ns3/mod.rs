@@ -8,7 +8,7 @@ mod switch_ports;
 
 use rocelab_fabric::Topology;
 use rocelab_transport::{Algorithm, hpcc_ns3};
-use rocelab_units::Duration;
+use rocelab_units::{Duration, SimTime};
 
 pub(super) use flows::{Numbering, truncated};
 pub(super) use meaningless::check as check_sections;
@@ -38,7 +38,23 @@ pub(super) fn build(
     switch_ports::check_buffer(scenario.switch.buffer)?;
     switch_ports::check_thresholds(config, topology)?;
     let link_down = config.link_down.map(|down| link_down(down, topology)).transpose()?;
+    check_monitor(config, scenario.stop)?;
     Ok(planned(config, scenario.switch.buffer.get(), algorithm, link_down))
+}
+
+/// Most looks at queues: each run ends.
+const MOST_LOOKS: u64 = 1_000_000_000;
+
+/// Whether the looks at queues come to an end.
+fn check_monitor(config: &HpccNs3Config, stop: Option<SimTime>) -> Result<(), Fault> {
+    let Some(QueueMonitorConfig { from, to }) = config.queue_monitor else { return Ok(()) };
+    let to = stop.map_or(to, |stop| stop.min(to));
+    let looks = to.ps().saturating_sub(from.ps()) / QueueMonitor::INTERVAL.ps();
+    ensure(looks <= MOST_LOOKS, || {
+        let message = format!("there would be {looks} looks at each queue, one each 100 ns");
+        Fault::at(format!("{SECTION}.queue_monitor.to"), message)
+            .help(format!("let it end earlier: at most {MOST_LOOKS} fit, which are 100 s"))
+    })
 }
 
 /// Whether the simulator's end host can drive the algorithm: it would run, but as another one.

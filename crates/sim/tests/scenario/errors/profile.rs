@@ -43,6 +43,26 @@ fn what_a_profile_has_no_place_for() {
     );
 }
 
+/// It would look for ever at queues, and nothing could interrupt it.
+#[test]
+fn looks_at_queues_come_to_an_end() {
+    let monitored = |stop: &str| {
+        let monitor = "ack_interval = \"1B\"\nqueue_monitor = { from = \"2s\", to = \"1000s\" }";
+        by_hpcc_ns3(stop).replace("ack_interval = \"1B\"", monitor)
+    };
+    plan(&monitored("stop = \"3s\""), &[]).unwrap();
+    check(
+        &monitored(""),
+        Expected {
+            place: "s.toml:6",
+            key: "profile.hpcc-ns3.queue_monitor.to",
+            value: "\"1000s\"",
+            message: "there would be 9980000000 looks",
+            help: "let it end earlier",
+        },
+    );
+}
+
 #[test]
 fn telemetry_that_a_profile_does_not_have() {
     check(
