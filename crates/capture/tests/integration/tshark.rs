@@ -148,16 +148,29 @@ fn interface(name: &str, fcs: bool) -> Interface {
     }
 }
 
+/// Dissectors that guess the protocol of payload, and report malformed packets.
+const GUESSES: [&str; 10] = [
+    "rpcrdma_infiniband",
+    "eth_over_ib",
+    "mellanox_eoib",
+    "smcr_infiniband",
+    "sdp_infiniband",
+    "smb_direct_infiniband",
+    "nvme_rdma",
+    "lnet_ib",
+    "iser_infiniband",
+    "fc_infiniband",
+];
+
 /// tshark's values of `fields`, a row for each frame that matches `filter`; `None` if tshark is
 /// missing.
-fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(path).args(["-Y", filter, "-T", "fields"]);
     command.args(["-o", "eth.check_fcs:TRUE", "-o", "ip.check_checksum:TRUE"]);
     // The IPv6 checksum is 0, as RoCE v2 requires; for plain UDP this would not be allowed.
     command.args(["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]);
-    // These dissectors guess the protocol of the payload, and report malformed packets.
-    for guess in ["rpcrdma_infiniband", "eth_over_ib", "mellanox_eoib"] {
+    for guess in GUESSES {
         command.args(["--disable-heuristic", guess]);
     }
     for field in fields {

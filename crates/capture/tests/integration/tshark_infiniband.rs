@@ -2,7 +2,6 @@
 //! missing.
 
 use std::path::Path;
-use std::process::Command;
 
 use rocelab_capture::{Format, Recipe};
 use rocelab_wire::{FlowControlPacket, InfiniBandPacket, Lrh, Opcode, TransportPacket};
@@ -85,20 +84,6 @@ vl = 7
 fccl = 0
 "#;
 
-/// Dissectors that guess the protocol of payload, and report malformed packets.
-const GUESSES: [&str; 10] = [
-    "rpcrdma_infiniband",
-    "eth_over_ib",
-    "mellanox_eoib",
-    "smcr_infiniband",
-    "sdp_infiniband",
-    "smb_direct_infiniband",
-    "nvme_rdma",
-    "lnet_ib",
-    "iser_infiniband",
-    "fc_infiniband",
-];
-
 /// The fields that are compared for each frame: of both kinds, so most are empty.
 const FIELDS: [&str; 22] = [
     "_ws.malformed",
@@ -133,23 +118,8 @@ fn management_datagram() -> String {
 
 /// tshark's values, a line for each frame; `None` if there is no tshark.
 fn tshark(path: &Path) -> Option<Vec<String>> {
-    let mut command = Command::new("tshark");
-    command.arg("-r").arg(path).args(["-T", "fields"]);
-    for guess in GUESSES {
-        command.args(["--disable-heuristic", guess]);
-    }
-    for field in FIELDS {
-        command.args(["-e", field]);
-    }
-    let output = match command.output() {
-        Ok(output) => output,
-        Err(error) => {
-            println!("skipped: cannot run tshark: {error}");
-            return None;
-        }
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
+    let rows = super::tshark::tshark(path, "frame", &FIELDS)?;
+    Some(rows.iter().map(|row| row.join("\t")).collect())
 }
 
 /// The values that tshark must show for a frame.
