@@ -33,12 +33,13 @@ mod shaper;
 mod switch_config;
 mod switch_override;
 pub mod topology;
+mod vl_arbiter;
 
 pub use buffer::{
-    Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
-    GeneralBuffer, HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port, IngressPeak,
-    LosslessHop, MeasuredBuffer, MemoryParts, Occupancy, PauseThresholds, Peaks, PoolBuffer,
-    SharedBuffer, SwitchBuffer, headroom, rate_of_response, standard_response,
+    Admission, Arrival, BufferError, BufferLayout, BufferPolicy, CreditedBuffer, Departure,
+    DropReason, GeneralBuffer, HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port,
+    IngressPeak, LosslessHop, MeasuredBuffer, MemoryParts, Occupancy, PauseThresholds, Peaks,
+    PoolBuffer, SharedBuffer, SwitchBuffer, headroom, rate_of_response, standard_response,
 };
 pub use buffer_dependency::{
     BufferDependencies, BufferWait, DependencyCycle, FailureFindings, FloodedRoutes, LinkFailures,
@@ -48,7 +49,8 @@ pub use chain::{Chain, Fifo, PacketId};
 pub use domains::{DomainConfig, DomainForwarding, DomainFrame, DomainPlace, Domains, SwitchRole};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{
-    ControlFrame, FlowControl, LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl,
+    ControlFrame, CreditConfig, CreditControl, DATA_LANES, FlowControl, LinkController,
+    LinkFlowControl, LinkFrame, OnOffFlowControl, PauseFrame, blocks_of,
 };
 pub use forwarding::{
     ForwardedFrame, Forwarding, ForwardingDrop, ForwardingPlane, KnownHosts, LearningConfig,
@@ -64,7 +66,7 @@ pub use link::{
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
 };
 pub use load_balancing::{Choice, LoadBalancer, LoadBalancing};
-pub use port::{Port, PortExtras};
+pub use port::{InputQueues, Port, PortExtras};
 pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};
 pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};
@@ -79,3 +81,4 @@ pub use switch_config::{
 };
 pub use switch_override::SwitchOverride;
 pub use topology::{Node, NodeId, NodeKind, Topology, TopologyConfig, TopologyLink};
+pub use vl_arbiter::{VlArbiter, VlArbitration, VlWeight};

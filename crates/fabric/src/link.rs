@@ -41,10 +41,15 @@ pub trait Serialisation: fmt::Debug + Send + State {
 
 /// Rate and propagation delay of one direction, after IEEE 802.3: a preamble ahead of every frame
 /// and a gap behind it.
+///
+/// A link of native InfiniBand has neither: there the length of a frame counts its delimiters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Picoseconds for one byte, if that is a whole number; else 0.
-    byte_time: u64,
+    /// Picoseconds for one byte, if that is a whole number that fits; else 0.
+    byte_time: u32,
+    /// Bytes ahead of every frame, and behind it.
+    preamble: u16,
+    gap: u16,
     delay: Duration,
     rate: Bandwidth,
 }
@@ -81,9 +86,19 @@ pub struct Transmission {
 impl Link {
     /// A link of `rate`, which is not zero, and propagation `delay`.
     pub fn new(rate: Bandwidth, delay: Duration) -> Self {
+        Self::with_overhead(rate, delay, (PREAMBLE as u16, INTERPACKET_GAP as u16))
+    }
+
+    /// A link of native InfiniBand of `rate` (of data, after coding), which is not zero, and propagation `delay`.
+    pub fn infiniband(rate: Bandwidth, delay: Duration) -> Self {
+        Self::with_overhead(rate, delay, (0, 0))
+    }
+
+    fn with_overhead(rate: Bandwidth, delay: Duration, (preamble, gap): (u16, u16)) -> Self {
         let byte = rate.transmission_time(Bytes::new(1));
         let exact = rate.transmission_time(Bytes::new(1 << 20)) == byte * (1 << 20);
-        Self { byte_time: if exact { byte.ps() } else { 0 }, delay, rate }
+        let byte_time = if exact { u32::try_from(byte.ps()).unwrap_or(0) } else { 0 };
+        Self { byte_time, preamble, gap, delay, rate }
     }
 
     /// The rate.
@@ -105,16 +120,17 @@ impl Link {
     /// side (8 + L) x 8 / R + delay later.
     #[inline]
     pub fn transmit(&self, now: SimTime, frame_len: u32) -> Transmission {
+        let preamble = u32::from(self.preamble);
         Transmission {
-            free_at: now + self.time_of(PREAMBLE + frame_len + INTERPACKET_GAP),
-            arrival: now + self.time_of(PREAMBLE + frame_len) + self.delay,
+            free_at: now + self.time_of(preamble + frame_len + u32::from(self.gap)),
+            arrival: now + self.time_of(preamble + frame_len) + self.delay,
         }
     }
 
     #[inline]
     fn time_of(&self, bytes: u32) -> Duration {
         if self.byte_time != 0 {
-            Duration::from_ps(u64::from(bytes) * self.byte_time)
+            Duration::from_ps(u64::from(bytes) * u64::from(self.byte_time))
         } else {
             self.rate.transmission_time(Bytes::new(u64::from(bytes)))
         }
@@ -132,7 +148,7 @@ impl Serialisation for Link {
     }
 
     fn set_rate(&mut self, rate: Bandwidth) {
-        *self = Self::new(rate, self.delay);
+        *self = Self::with_overhead(rate, self.delay, (self.preamble, self.gap));
     }
 
     fn delay(&self) -> Duration {
@@ -155,6 +171,15 @@ mod tests {
         assert_eq!(sent.arrival.ps(), 7 + (8 + 1082) * 80 + 15_000);
         assert_eq!(sent.free_at.ps(), 7 + (8 + 1082 + 12) * 80);
         assert_eq!(link.quantum().ps(), 5_120);
+    }
+
+    #[test]
+    fn a_packet_of_infiniband_takes_its_bytes_and_delimiters() {
+        let mut link = Link::infiniband(Bandwidth::from_gbps(200), Duration::from_ns(15));
+        let sent = link.transmit(SimTime::ZERO, 4124);
+        assert_eq!((sent.arrival.ps(), sent.free_at.ps()), (4124 * 40 + 15_000, 4124 * 40));
+        Serialisation::set_rate(&mut link, Bandwidth::from_gbps(100));
+        assert_eq!(link.transmit(SimTime::ZERO, 8).free_at.ps(), 8 * 80);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! A port: its transmitter, its queues, and the flow control of its link in both directions.
 
+mod input_queues;
 mod state;
 
 use std::collections::VecDeque;
 
+pub use input_queues::InputQueues;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use crate::chain::{Chain, Fifo, PacketId};
@@ -41,12 +43,16 @@ pub struct Port<L = Link, F = LinkController> {
     notes_passing: bool,
     /// Bit p: priority p must not start a frame, as [`FlowControl::paused`] says.
     paused: u8,
+    /// Whether the flow control counts frames, as [`FlowControl::counts_frames`] says.
+    is_counted: bool,
     link: L,
     scheduler: Scheduler,
     queues: [PriorityQueue; 8],
     flow_control: F,
     /// Rarely used state; see [`PortExtras`].
     extras: Option<Box<PortExtras>>,
+    /// In place of `queues`, whose bytes are counted on: queues by input port, in switches of InfiniBand.
+    inputs: Option<Box<InputQueues>>,
 }
 
 /// State that few ports need. It is apart, so that all other ports stay small.
@@ -73,7 +79,7 @@ impl Port {
     /// An idle port on `link`, whose PFC frames ask for `pause_quanta` (512 bit times) at a time.
     pub fn new(link: Link, scheduler: Scheduler, pause_quanta: u16) -> Self {
         let flow_control = LinkFlowControl::default().controller(pause_quanta);
-        Self::with_flow_control(link, scheduler, flow_control)
+        Self::with_flow_control(link, scheduler, flow_control.expect("PFC works by pauses"))
     }
 }
 
@@ -88,12 +94,33 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             has_extras: false,
             notes_passing: scheduler.notes_passing(),
             paused: flow_control.paused(),
+            is_counted: F::COUNTS_FRAMES && flow_control.counts_frames(),
             link,
             scheduler,
             queues: [PriorityQueue::default(); 8],
             flow_control,
             extras: None,
+            inputs: None,
         }
+    }
+
+    /// The same port, in which frames that [come from an input](Self::enqueue_from) wait by input. Its flow control
+    /// [counts frames](FlowControl::counts_frames).
+    #[must_use]
+    pub fn with_inputs(mut self, inputs: Option<Box<InputQueues>>) -> Self {
+        self.inputs = inputs;
+        self
+    }
+
+    /// Whether the flow control [counts frames](FlowControl::counts_frames).
+    #[inline]
+    pub fn is_counted(&self) -> bool {
+        F::COUNTS_FRAMES && self.is_counted
+    }
+
+    /// Its flow control.
+    pub fn flow_control(&self) -> &F {
+        &self.flow_control
     }
 
     /// The same port with these extras.
@@ -130,6 +157,12 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.blocked = obeyed | extras.shapers.as_ref().map_or(0, Shapers::closed);
     }
 
+    /// Bit q: frames wait in queue q.
+    #[inline]
+    pub fn waiting(&self) -> u8 {
+        self.waiting
+    }
+
     /// Bit q: queue q must not start a frame, because of a pause or its shaper.
     pub fn blocked(&self) -> u8 {
         self.blocked
@@ -153,14 +186,19 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     #[inline]
     pub fn first_waiting(&self) -> Option<PacketId> {
         let queue = self.waiting.trailing_zeros() as usize;
+        if self.is_counted() {
+            return None;
+        }
         self.queues.get(queue).map(|queue| queue.frames.head())
     }
 
     /// The frames that wait in one queue, in the order in which they leave.
     pub fn waiting_in<C: Chain>(&self, queue: u8, chain: &C) -> impl Iterator<Item = PacketId> {
         let exists = |id: PacketId| (id != PacketId::NONE).then_some(id);
+        let of_inputs = self.inputs.as_ref().map(|inputs| inputs.waiting_in(queue, chain));
         let first = exists(self.queues[usize::from(queue)].frames.head());
-        std::iter::successors(first, move |&id| exists(chain.next(id)))
+        let in_line = std::iter::successors(first, move |&id| exists(chain.next(id)));
+        of_inputs.unwrap_or_default().into_iter().chain(in_line)
     }
 
     /// The queue of a priority.
@@ -260,6 +298,25 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.waiting |= 1 << priority;
     }
 
+    /// Adds a frame of `len` bytes that came in by port `input` to the queue of its priority.
+    #[inline]
+    pub fn enqueue_from(
+        &mut self,
+        chain: &mut impl Chain,
+        id: PacketId,
+        (priority, input): (u8, u16),
+        len: u32,
+    ) {
+        match &mut self.inputs {
+            Some(inputs) if F::COUNTS_FRAMES && self.is_counted => {
+                inputs.push(chain, id, (priority, input));
+                self.queues[usize::from(priority)].bytes += len;
+                self.waiting |= 1 << priority;
+            }
+            _ => self.enqueue(chain, id, priority, len),
+        }
+    }
+
     /// Whether a waiting frame may be sent.
     #[inline]
     pub fn has_eligible(&self) -> bool {
@@ -274,7 +331,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.free_at <= now
             && self.waiting == 0
             && !(is_blocked | self.control_due)
-            && (!F::COUNTS_FRAMES || self.flow_control.may_start(queue, len))
+            && (!self.is_counted() || self.flow_control.may_start(queue, len))
     }
 
     /// Records that a frame of `priority` and `len` bytes is sent without having waited here.
@@ -286,14 +343,107 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.note_started(priority, len);
     }
 
+    /// Records that a frame that came in by port `input` is sent without having waited here, which counts as the turn of
+    /// that input. Costs nothing for ports without [queues by input](Self::with_inputs).
+    #[inline]
+    pub fn note_passed_from(&mut self, (priority, input): (u8, u16), len: u32) {
+        if self.is_counted()
+            && let Some(inputs) = &mut self.inputs
+        {
+            inputs.note_passed(priority, input);
+        }
+        self.note_passed(priority, len);
+    }
+
     /// Records that a frame of `priority` and `len` bytes starts that was not taken from a queue here: one of a host.
     /// Costs nothing if the flow control [counts no frames](FlowControl::COUNTS_FRAMES).
     #[inline]
     pub fn note_started(&mut self, priority: u8, len: u32) {
-        if F::COUNTS_FRAMES {
+        if self.is_counted() {
             self.ask_flow_control(|flow_control, _| flow_control.on_started(priority, len));
-            self.update_blocked();
         }
+    }
+
+    /// Records that a frame of `priority` and `len` bytes has arrived here. Costs nothing if the flow control [counts no
+    /// frames](FlowControl::COUNTS_FRAMES).
+    #[inline]
+    pub fn note_arrived(&mut self, priority: u8, len: u32) {
+        if self.is_counted() {
+            self.ask_flow_control(|flow_control, _| flow_control.on_arrived(priority, len));
+        }
+    }
+
+    /// Holds back the queues whose next frame must not start at `now`, because the flow control counts frames; `len`
+    /// gives a packet's frame length in bytes. Costs nothing for others.
+    #[inline]
+    pub fn hold_without_credits<C: Chain>(
+        &mut self,
+        now: SimTime,
+        chain: &C,
+        len: impl Fn(&C, PacketId) -> u32,
+    ) {
+        if !self.is_counted() {
+            return;
+        }
+        for queue in 0..8 {
+            if (self.waiting & !self.blocked) & 1 << queue == 0 {
+                continue;
+            }
+            let first = len(chain, self.next_of(queue));
+            if !self.flow_control.may_start(queue, first) {
+                self.ask_flow_control(|flow_control, _| flow_control.hold(now, queue));
+                self.update_blocked();
+            }
+        }
+    }
+
+    /// The frame of a queue that goes next; [`PacketId::NONE`] if none waits.
+    fn next_of(&self, queue: u8) -> PacketId {
+        match &self.inputs {
+            Some(inputs) => inputs.head(queue),
+            None => self.queues[usize::from(queue)].frames.head(),
+        }
+    }
+
+    /// Takes the frame of a queue that goes next, even if it is paused.
+    fn take_next<C: Chain>(
+        &mut self,
+        queue: u8,
+        chain: &C,
+        len: impl Fn(&C, PacketId) -> u32,
+    ) -> Option<PacketId> {
+        let line = &mut self.queues[usize::from(queue)];
+        let (id, is_empty) = match &mut self.inputs {
+            Some(inputs) => (inputs.pop(chain, queue)?, inputs.is_empty(queue)),
+            None => (line.frames.pop_front(chain)?, line.frames.is_empty()),
+        };
+        line.bytes -= len(chain, id);
+        if is_empty {
+            self.waiting &= !(1 << queue);
+        }
+        Some(id)
+    }
+
+    /// [`Self::dequeue`] where the flow control counts frames.
+    #[cold]
+    fn dequeue_counted<C: Chain>(
+        &mut self,
+        chain: &C,
+        len: impl Fn(&C, PacketId) -> u32,
+    ) -> Option<(PacketId, u8)> {
+        let eligible = self.waiting & !self.blocked;
+        if eligible == 0 {
+            return None;
+        }
+        let lens: [u32; 8] = std::array::from_fn(|queue| {
+            let [queue, ..] = queue.to_le_bytes();
+            if eligible & 1 << queue == 0 { 0 } else { len(chain, self.next_of(queue)) }
+        });
+        let head_len = |queue: u8| lens[usize::from(queue)];
+        let queue = self.scheduler.select(self.waiting, eligible, head_len);
+        let id = self.take_next(queue, chain, len)?;
+        self.note_started(queue, head_len(queue));
+        Some((id, queue))
     }
 
     /// Records that the memory is free again of a frame of `priority` and `len` bytes that came in here. Returns
@@ -301,10 +451,10 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// frames](FlowControl::COUNTS_FRAMES).
     #[inline]
     pub fn note_freed(&mut self, priority: u8, len: u32) -> bool {
-        if F::COUNTS_FRAMES {
+        if self.is_counted() {
             self.ask_flow_control(|flow_control, _| flow_control.on_freed(priority, len));
         }
-        F::COUNTS_FRAMES && self.control_due
+        self.is_counted() && self.control_due
     }
 
     /// Takes the frame that goes next, with its priority; `len` gives a packet's frame length in
@@ -315,14 +465,12 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
+        if self.is_counted() {
+            return self.dequeue_counted(chain, len);
+        }
         let queues = &self.queues;
         let head_len = |p: u8| len(chain, queues[usize::from(p)].frames.head());
-        let mut eligible = self.waiting & !self.blocked;
-        if F::COUNTS_FRAMES {
-            let starts =
-                |&p: &u8| eligible & 1 << p != 0 && self.flow_control.may_start(p, head_len(p));
-            eligible = (0..8).filter(starts).fold(0, |mask, p| mask | 1 << p);
-        }
+        let eligible = self.waiting & !self.blocked;
         if eligible == 0 {
             return None;
         }
@@ -334,7 +482,6 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         if queue.frames.is_empty() {
             self.waiting &= !(1 << priority);
         }
-        self.note_started(priority, frame_len);
         Some((id, priority))
     }
 
@@ -345,13 +492,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
         let [priority, ..] = self.waiting.trailing_zeros().to_le_bytes();
-        let queue = self.queues.get_mut(usize::from(priority))?;
-        let id = queue.frames.pop_front(chain)?;
-        queue.bytes -= len(chain, id);
-        if queue.frames.is_empty() {
-            self.waiting &= !(1 << priority);
-        }
-        Some((id, priority))
+        self.queues.get(usize::from(priority))?;
+        self.take_next(priority, chain, len).map(|id| (id, priority))
     }
 
     /// Takes the first frame of a queue, even if it is paused.
@@ -361,13 +503,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<PacketId> {
-        let waiting = &mut self.queues[usize::from(queue)];
-        let id = waiting.frames.pop_front(chain)?;
-        waiting.bytes -= len(chain, id);
-        if waiting.frames.is_empty() {
-            self.waiting &= !(1 << queue);
-        }
-        Some(id)
+        self.take_next(queue, chain, len)
     }
 
     /// Shuts the transmitter down: it does not become free before [`Self::start_up`].
@@ -392,7 +528,9 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         if let Some(extras) = &mut self.extras {
             extras.cut_off = false;
         }
-        self.ask_flow_control(|flow_control, _| flow_control.repeat_requests())
+        let again = self.ask_flow_control(|flow_control, _| flow_control.restart());
+        self.update_blocked();
+        again
     }
 
     /// Whether the transmitter is not shut down.
@@ -473,9 +611,17 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.extras.as_ref().is_some_and(|extras| extras.responding.iter().any(resumes))
     }
 
-    /// Takes the control frame that is due, if any. It goes ahead of all data.
+    /// Takes the control frame that goes ahead of all data, if one is due.
     #[inline]
     pub fn take_control_frame(&mut self, now: SimTime) -> Option<ControlFrame> {
+        if !self.control_due || !self.flow_control.may_precede_data(now) {
+            return None;
+        }
+        self.take_last_control_frame(now)
+    }
+
+    /// Takes the control frame that is due, if any, where no data may go.
+    pub fn take_last_control_frame(&mut self, now: SimTime) -> Option<ControlFrame> {
         if !self.control_due {
             return None;
         }

@@ -4,6 +4,8 @@ use rocelab_state::{State, load_value, save_value, unfit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::vl_arbiter::{VlArbiter, VlArbitration};
+
 /// The discipline among the eight priorities of an egress port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -18,6 +20,9 @@ pub enum SchedulerConfig {
     },
     /// A frame of each priority that waits and is not paused, in turn, whatever their lengths.
     RoundRobin,
+    /// The arbitration of virtual lanes of InfiniBand, which has a section of its own.
+    #[serde(skip)]
+    VirtualLanes(VlArbitration),
 }
 
 /// The scheduler of one port.
@@ -29,6 +34,8 @@ pub enum Scheduler {
     Dwrr(Box<DeficitRoundRobin>),
     /// Priorities in turn, a frame each.
     RoundRobin(RoundRobin),
+    /// Virtual lanes by two lists (IBTA 7.6.9).
+    VirtualLanes(Box<VlArbiter>),
 }
 
 /// The discipline follows from the settings: a state of one is not loaded into another.
@@ -39,6 +46,7 @@ impl State for Scheduler {
             Self::Strict => Ok(()),
             Self::Dwrr(round_robin) => round_robin.save(to),
             Self::RoundRobin(round_robin) => round_robin.save(to),
+            Self::VirtualLanes(arbiter) => arbiter.save(to),
         }
     }
 
@@ -56,6 +64,7 @@ impl State for Scheduler {
                 round_robin.load(from)?;
                 check_priority(round_robin.last)
             }
+            Self::VirtualLanes(arbiter) => arbiter.load(from),
         }
     }
 }
@@ -107,6 +116,9 @@ impl Scheduler {
                 }))
             }
             SchedulerConfig::RoundRobin => Self::RoundRobin(RoundRobin::default()),
+            SchedulerConfig::VirtualLanes(tables) => {
+                Self::VirtualLanes(Box::new(VlArbiter::new(tables)))
+            }
         }
     }
 
@@ -116,6 +128,7 @@ impl Scheduler {
             Self::Strict => 0,
             Self::Dwrr(_) => 1,
             Self::RoundRobin(_) => 2,
+            Self::VirtualLanes(_) => 3,
         }
     }
 
@@ -129,6 +142,7 @@ impl Scheduler {
             Self::Strict => highest(eligible),
             Self::Dwrr(round_robin) => round_robin.select(waiting, eligible, head_len),
             Self::RoundRobin(round_robin) => round_robin.select(eligible),
+            Self::VirtualLanes(arbiter) => arbiter.select(eligible, head_len),
         }
     }
 

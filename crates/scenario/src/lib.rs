@@ -18,6 +18,7 @@ mod failure;
 mod faults;
 mod further_errors;
 mod host;
+mod infiniband;
 mod input_files;
 mod items;
 mod layer2;
@@ -72,6 +73,7 @@ pub use failure::{
 };
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use host::{HostConfig, HostMarking};
+pub use infiniband::{InfiniBandConfig, LaneConfig, SubnetManagerConfig, VlBuffer};
 pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
 pub use layer3::Layer3Config;
@@ -130,6 +132,9 @@ pub struct Scenario {
     /// RoCE version, path MTU, recovery, priorities.
     #[serde(default)]
     pub roce: RoceConfig,
+    /// Links and switches of InfiniBand in place of Ethernet; Ethernet without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infiniband: Option<InfiniBandConfig>,
     /// What all hosts do.
     #[serde(default, skip_serializing_if = "is_default_host")]
     pub host: HostConfig,

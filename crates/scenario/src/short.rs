@@ -17,6 +17,7 @@ impl Scenario {
             profile: None,
             roce: Default::default(),
             host: Default::default(),
+            infiniband: None,
             layer2: Default::default(),
             route: Vec::new(),
             topology,

@@ -35,7 +35,7 @@ use rocelab_fabric::NodeId;
 use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::cm::MAD_LEN;
-use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len};
+use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len, infiniband_frame_len};
 
 use self::messages::Message;
 use self::paths::{ShortestPaths, Ways};
@@ -83,6 +83,7 @@ impl UnloadedNetwork {
             paths: ShortestPaths::new(plan),
             frames: Frames {
                 encapsulation: plan.roce.encapsulation,
+                is_infiniband: plan.roce.is_infiniband,
                 tagged: plan.roce.tagged,
                 path_mtu: plan.common_queue_pair().path_mtu.bytes().into(),
                 telemetry: None,
@@ -305,6 +306,8 @@ fn there_and_back(forward: &[Hop], len: u64, backward: &[Hop], answer_len: u64) 
 #[derive(Clone, Copy, Debug)]
 struct Frames {
     encapsulation: Encapsulation,
+    /// Native InfiniBand in place of `encapsulation`.
+    is_infiniband: bool,
     tagged: bool,
     path_mtu: u64,
     telemetry: Option<TelemetryKind>,
@@ -316,6 +319,7 @@ impl Frames {
     fn len(self, opcode: Opcode, payload: u64) -> u64 {
         let payload = usize::try_from(payload).unwrap_or(usize::MAX);
         let len = match self.telemetry {
+            _ if self.is_infiniband => infiniband_frame_len(opcode, payload),
             None => frame_len(self.encapsulation, self.tagged, opcode, payload),
             Some(kind) => kind.frame_len(self.encapsulation, self.tagged, opcode, payload),
         };

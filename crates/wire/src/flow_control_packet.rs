@@ -30,6 +30,7 @@ use crate::vcrc;
 /// assert!(packet.lpcrc_ok());
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct FlowControlPacket {
     /// Operation, 4 bits: see [`Self::OP_NORMAL`] and [`Self::OP_INIT`]. The others are reserved,
     /// and receivers ignore such packets.

@@ -192,8 +192,9 @@ pub use pfc::Pfc;
 pub use psn::Psn;
 pub use roce_frame::RoceFrame;
 pub use size::{
-    CREDIT_BLOCK_LEN, Encapsulation, MAX_PATH_MTU, credit_blocks, encapsulation_len, frame_len,
-    infiniband_packet_len, packet_len, pad_len,
+    CREDIT_BLOCK_LEN, DELIMITERS_LEN, Encapsulation, MAX_PATH_MTU, credit_blocks,
+    encapsulation_len, frame_len, infiniband_frame_len, infiniband_packet_len, least_frame_len,
+    packet_len, pad_len,
 };
 pub use tcp::{PROTOCOL_TCP, Tcp, TcpOptions};
 pub use transport_packet::TransportPacket;

@@ -89,6 +89,30 @@ pub const fn infiniband_packet_len(grh: bool, opcode: Opcode, payload_len: usize
     Lrh::LEN + grh_len + packet_len(opcode, payload_len) + VCRC_LEN
 }
 
+/// The delimiters at the start and the end of a packet of native InfiniBand, in byte times (IBTA 5.2). Nothing else
+/// comes between two packets.
+pub const DELIMITERS_LEN: usize = 2;
+
+// They take the place that the FCS has behind the ICRC of a frame of RoCE.
+const _: () = assert!(VCRC_LEN + DELIMITERS_LEN == CRC_LEN);
+
+/// Time that a packet of native InfiniBand occupies a link, in byte times: from its first delimiter to its last.
+///
+/// ```
+/// # use rocelab_wire::{Opcode, infiniband_frame_len};
+/// assert_eq!(infiniband_frame_len(Opcode::RcRdmaWriteMiddle, 4096), 4124);
+/// ```
+#[must_use]
+pub const fn infiniband_frame_len(opcode: Opcode, payload_len: usize) -> usize {
+    infiniband_packet_len(false, opcode, payload_len) + DELIMITERS_LEN
+}
+
+/// The shortest frame, FCS included, with `encapsulation_len` bytes before its BTH: only Ethernet has one.
+#[must_use]
+pub const fn least_frame_len(encapsulation_len: usize) -> usize {
+    if encapsulation_len < Ethernet::LEN { 0 } else { MIN_FRAME_LEN }
+}
+
 /// Number of credit blocks that a packet of this length takes, from LRH to VCRC: a block that is not
 /// full counts whole.
 #[must_use]

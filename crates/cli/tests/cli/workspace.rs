@@ -42,6 +42,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
             "results",
             "scenario",
             "state",
+            "subnet",
             "transport",
             "units",
             "wire",

@@ -2,6 +2,7 @@
 //! pause.
 
 mod by_egress;
+mod credited;
 mod headroom;
 mod hpcc_ns3;
 mod in_use;
@@ -13,6 +14,7 @@ mod switch;
 
 use core::fmt;
 
+pub use credited::CreditedBuffer;
 pub use headroom::{
     HeadroomInput, HeadroomTerms, LosslessHop, headroom, rate_of_response, standard_response,
 };
@@ -154,6 +156,15 @@ pub enum DropReason {
         /// The shared headroom.
         limit: u32,
     },
+    /// InfiniBand: the buffer of the input port and lane is full, though its sender had credits.
+    CreditsExceeded {
+        /// Bytes that are taken.
+        used: u32,
+        /// The frame.
+        len: u32,
+        /// The buffer.
+        limit: u32,
+    },
     /// Lossy: the ingress priority holds more than its share of the free buffer.
     IngressThreshold {
         /// Bytes that it holds.
@@ -194,19 +205,22 @@ impl Admission {
         let (Self::Dropped(reason) | Self::DroppedAndPause(reason)) = self else { return false };
         matches!(
             reason,
-            DropReason::HeadroomExceeded { .. } | DropReason::HeadroomPoolExceeded { .. }
+            DropReason::HeadroomExceeded { .. }
+                | DropReason::HeadroomPoolExceeded { .. }
+                | DropReason::CreditsExceeded { .. }
         )
     }
 }
 
 impl DropReason {
     /// The names of all reasons.
-    pub const NAMES: [&str; 5] = [
+    pub const NAMES: [&str; 6] = [
         "headroom_exceeded",
         "headroom_pool_exceeded",
         "ingress_threshold",
         "egress_threshold",
         "shared_buffer_full",
+        "credits_exceeded",
     ];
 
     /// A short name, the key of the counts in `summary.json`.
@@ -217,6 +231,7 @@ impl DropReason {
             Self::IngressThreshold { .. } => Self::NAMES[2],
             Self::EgressThreshold { .. } => Self::NAMES[3],
             Self::SharedBufferFull { .. } => Self::NAMES[4],
+            Self::CreditsExceeded { .. } => Self::NAMES[5],
         }
     }
 }
@@ -235,6 +250,9 @@ impl fmt::Display for DropReason {
             }
             Self::EgressThreshold { queued, len, limit } => {
                 write!(f, "egress queue {queued} + frame {len} > threshold {limit}")
+            }
+            Self::CreditsExceeded { used, len, limit } => {
+                write!(f, "buffer of the lane in use {used} + packet {len} > buffer {limit}")
             }
             Self::SharedBufferFull { used, len, limit } => {
                 write!(f, "shared buffer in use {used} + frame {len} > shared buffer {limit}")

@@ -4,8 +4,8 @@ use rocelab_state::{State, load_value, save_value, unfit};
 use rocelab_units::Bytes;
 
 use super::{
-    Admission, Arrival, BufferError, BufferPolicy, Departure, MeasuredBuffer, MemoryParts,
-    Occupancy, Peaks, PoolBuffer, SharedBuffer,
+    Admission, Arrival, BufferError, BufferPolicy, CreditedBuffer, Departure, MeasuredBuffer,
+    MemoryParts, Occupancy, Peaks, PoolBuffer, SharedBuffer,
 };
 use crate::SwitchConfig;
 
@@ -25,6 +25,8 @@ pub enum GeneralBuffer {
     Pools(PoolBuffer),
     /// Any configuration, with its peaks.
     Measured(MeasuredBuffer),
+    /// That of a switch of InfiniBand.
+    Credited(CreditedBuffer),
 }
 
 /// Calls the method of either form.
@@ -33,6 +35,7 @@ macro_rules! of_general {
         match $general {
             GeneralBuffer::Pools($buffer) => $call,
             GeneralBuffer::Measured($buffer) => $call,
+            GeneralBuffer::Credited($buffer) => $call,
         }
     };
 }
@@ -51,7 +54,8 @@ impl SwitchBuffer {
         Ok(Self::Shared(SharedBuffer::new(config, headroom)?))
     }
 
-    /// The same memory, of a switch with so many `ports`, with its [peaks](BufferPolicy::peaks) from now on.
+    /// The same memory, of a switch with so many `ports`, with its [peaks](BufferPolicy::peaks) from now on. Buffers
+    /// of InfiniBand have none.
     #[must_use]
     pub fn measured(self, ports: usize) -> Self {
         let measured = match self {
@@ -59,6 +63,7 @@ impl SwitchBuffer {
             Self::General(buffer) => match *buffer {
                 GeneralBuffer::Pools(buffer) => MeasuredBuffer::pools(buffer, ports),
                 GeneralBuffer::Measured(buffer) => buffer,
+                credited @ GeneralBuffer::Credited(_) => return Self::General(Box::new(credited)),
             },
         };
         Self::General(Box::new(GeneralBuffer::Measured(measured)))
@@ -71,6 +76,7 @@ impl SwitchBuffer {
             Self::General(buffer) => match **buffer {
                 GeneralBuffer::Pools(_) => 1,
                 GeneralBuffer::Measured(_) => 2,
+                GeneralBuffer::Credited(_) => 3,
             },
         }
     }

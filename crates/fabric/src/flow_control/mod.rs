@@ -5,6 +5,7 @@
 //! is due) in plain fields of its own. So a control is only asked about what is rare: a request, a control frame
 //! that arrives or is due, a timer.
 
+mod credits;
 mod hpcc_ns3;
 mod quanta;
 
@@ -14,15 +15,17 @@ use rocelab_state::{
     BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
 };
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::{Frame, MacAddress};
+use rocelab_wire::{FlowControlPacket, Frame, MacAddress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use credits::{CreditConfig, CreditControl, DATA_LANES, blocks_of};
 pub use hpcc_ns3::OnOffFlowControl;
 
 /// Makes modules, scenario key, JSON Schema, the frames that are sent and the list of controls. Each has a
 /// type `Control` in its module, which implements [`FlowControl`] and is made by `Control::new` from the pause
-/// time in quanta, and a frame, which implements [`LinkFrame`].
+/// time in quanta, and a frame, which implements [`PauseFrame`]. Credits, which are no choice of a scenario's switches but
+/// part of InfiniBand, are written beside the list.
 macro_rules! controls {
     ($($(#[$meta:meta])* $variant:ident($frame:ty) = $name:literal => $module:ident,)*) => {
         $(mod $module;)*
@@ -33,31 +36,45 @@ macro_rules! controls {
         )]
         pub enum LinkFlowControl {
             $($(#[$meta])* #[serde(rename = $name)] $variant,)*
+            /// Credits, of InfiniBand.
+            #[serde(skip)]
+            Credits,
         }
 
         impl LinkFlowControl {
-            /// Every control, in the order of the list.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+            /// Every control, in the order of the list, and credits.
+            pub const ALL: &[Self] = &[$(Self::$variant,)* Self::Credits];
+
+            /// Those of the list, which are for Ethernet and work by pauses.
+            pub const PAUSES: &[Self] = &[$(Self::$variant,)*];
 
             /// The name that a scenario uses.
             pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
+                match self { $(Self::$variant => $name,)* Self::Credits => "credits" }
             }
 
             /// The name of its frames.
             pub const fn frame_name(self) -> &'static str {
-                match self { $(Self::$variant => <$frame as LinkFrame>::NAME,)* }
+                match self {
+                    $(Self::$variant => <$frame as LinkFrame>::NAME,)*
+                    Self::Credits => FlowControlPacket::NAME,
+                }
             }
 
             /// Bit p: a pause that is asked for because of `priority` (0 to 7) holds priority p back.
             pub fn held_by(self, priority: u8) -> u8 {
-                match self { $(Self::$variant => <$frame as LinkFrame>::held_by(priority),)* }
+                match self {
+                    $(Self::$variant => <$frame as LinkFrame>::held_by(priority),)*
+                    Self::Credits => FlowControlPacket::held_by(priority),
+                }
             }
 
-            /// The control at one port, whose frames ask for pauses of `quanta` (512 bit times) at a time.
-            pub fn controller(self, quanta: u16) -> LinkController {
+            /// The control at one port, whose frames ask for pauses of `quanta` (512 bit times) at a time; none for
+            /// credits, which are [made of other parameters](LinkController::credits).
+            pub fn controller(self, quanta: u16) -> Option<LinkController> {
                 match self {
-                    $(Self::$variant => LinkController::$variant($module::Control::new(quanta)),)*
+                    $(Self::$variant => Some(LinkController::$variant($module::Control::new(quanta))),)*
+                    Self::Credits => None,
                 }
             }
         }
@@ -66,39 +83,66 @@ macro_rules! controls {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
         pub enum ControlFrame {
             $($(#[$meta])* $variant($frame),)*
+            /// Credits, of InfiniBand.
+            Credits(FlowControlPacket),
         }
 
         impl ControlFrame {
             /// The control that it is of.
             pub const fn control(&self) -> LinkFlowControl {
-                match self { $(Self::$variant(_) => LinkFlowControl::$variant,)* }
+                match self {
+                    $(Self::$variant(_) => LinkFlowControl::$variant,)*
+                    Self::Credits(_) => LinkFlowControl::Credits,
+                }
             }
 
-            /// Bytes on the wire, FCS included, without preamble and gap.
+            /// Bytes on the wire, FCS included, without preamble and gap; of credits with the delimiters.
             pub const fn wire_len(&self) -> u16 {
-                match self { $(Self::$variant(_) => <$frame as LinkFrame>::WIRE_LEN,)* }
+                match self {
+                    $(Self::$variant(_) => <$frame as LinkFrame>::WIRE_LEN,)*
+                    Self::Credits(_) => FlowControlPacket::WIRE_LEN,
+                }
             }
 
             /// The pause of a priority that it asks for, in quanta of 512 bit times; 0 lets the priority go on, `None`
             /// changes nothing.
             pub fn quanta_of(&self, priority: u8) -> Option<u16> {
-                match self { $(Self::$variant(frame) => LinkFrame::quanta_of(frame, priority),)* }
+                match self {
+                    $(Self::$variant(frame) => LinkFrame::quanta_of(frame, priority),)*
+                    Self::Credits(frame) => LinkFrame::quanta_of(frame, priority),
+                }
             }
 
             /// Bit p: it lets priority p go on.
             pub fn resumes(&self) -> u8 {
-                match self { $(Self::$variant(frame) => frame.resumes(),)* }
+                match self {
+                    $(Self::$variant(frame) => frame.resumes(),)*
+                    Self::Credits(frame) => frame.resumes(),
+                }
             }
 
-            /// The Ethernet frame that a port with the address `source` sends, without FCS.
-            pub fn to_frame(self, source: MacAddress) -> Frame<'static> {
-                match self { $(Self::$variant(frame) => frame.to_frame(source),)* }
+            /// The Ethernet frame that a port with the address `source` sends, without FCS; none where it is no frame of
+            /// Ethernet.
+            pub fn to_frame(self, source: MacAddress) -> Option<Frame<'static>> {
+                match self {
+                    $(Self::$variant(frame) => Some(PauseFrame::to_frame(frame, source)),)*
+                    Self::Credits(_) => None,
+                }
             }
         }
 
         impl fmt::Display for ControlFrame {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self { $(Self::$variant(frame) => frame.fmt(f),)* }
+                match self {
+                    $(Self::$variant(frame) => frame.fmt(f),)*
+                    Self::Credits(packet) => packet.fmt(f),
+                }
+            }
+        }
+
+        impl From<FlowControlPacket> for ControlFrame {
+            fn from(packet: FlowControlPacket) -> Self {
+                Self::Credits(packet)
             }
         }
 
@@ -114,19 +158,32 @@ macro_rules! controls {
         #[derive(Clone, Debug)]
         pub enum LinkController {
             $($(#[$meta])* $variant($module::Control),)*
+            /// Credits, of InfiniBand.
+            Credits(Box<CreditControl>),
         }
 
         /// Calls a method of whichever control it is.
         macro_rules! of_each {
             ($self:ident.$method:ident $arguments:tt) => {
-                match $self { $(LinkController::$variant(control) => control.$method $arguments,)* }
+                match $self {
+                    $(LinkController::$variant(control) => control.$method $arguments,)*
+                    LinkController::Credits(control) => control.$method $arguments,
+                }
             };
         }
 
         impl LinkController {
             /// Which control it is.
             pub const fn control(&self) -> LinkFlowControl {
-                match self { $(Self::$variant(_) => LinkFlowControl::$variant,)* }
+                match self {
+                    $(Self::$variant(_) => LinkFlowControl::$variant,)*
+                    Self::Credits(_) => LinkFlowControl::Credits,
+                }
+            }
+
+            /// Credits, where the port is one of InfiniBand.
+            pub fn credits(&self) -> Option<&CreditControl> {
+                match self { Self::Credits(control) => Some(control), _ => None }
             }
         }
 
@@ -146,7 +203,14 @@ macro_rules! controls {
         }
 
         impl FlowControl for LinkController {
-            const COUNTS_FRAMES: bool = false $(|| $module::Control::COUNTS_FRAMES)*;
+            const COUNTS_FRAMES: bool = true;
+
+            #[inline]
+            fn counts_frames(&self) -> bool { matches!(self, Self::Credits(_)) }
+            fn restart(&mut self) -> u8 { of_each!(self.restart()) }
+            fn may_precede_data(&self, now: SimTime) -> bool { of_each!(self.may_precede_data(now)) }
+            fn hold(&mut self, now: SimTime, priority: u8) { of_each!(self.hold(now, priority)) }
+            fn on_arrived(&mut self, priority: u8, len: u32) { of_each!(self.on_arrived(priority, len)) }
 
             fn request_pause(&mut self, priority: u8) { of_each!(self.request_pause(priority)) }
             fn request_resume(&mut self, priority: u8) { of_each!(self.request_resume(priority)) }
@@ -208,8 +272,11 @@ pub trait LinkFrame: Copy + fmt::Display {
         let resumes = |&priority: &u8| self.quanta_of(priority) == Some(0);
         (0..8).filter(resumes).fold(0, |mask, priority| mask | 1 << priority)
     }
+}
 
-    /// The Ethernet frame that a port with the address `source` sends, without FCS.
+/// A frame that asks for a pause, or ends one: a frame of Ethernet.
+pub trait PauseFrame: LinkFrame {
+    /// What a port with the address `source` sends, without FCS.
     fn to_frame(self, source: MacAddress) -> Frame<'static>;
 }
 
@@ -217,9 +284,32 @@ pub trait LinkFrame: Copy + fmt::Display {
 ///
 /// A `quantum` is 512 bit times of the port. Priorities are 0 to 7.
 pub trait FlowControl: fmt::Debug + Send + State {
-    /// Whether it counts frames: then [`Self::may_start`], [`Self::on_started`] and [`Self::on_freed`] are
-    /// called. Otherwise they cost nothing.
+    /// Whether it may count frames. If not, [`counts_frames`](Self::counts_frames) is not asked, which costs nothing.
     const COUNTS_FRAMES: bool = false;
+
+    /// Whether it counts frames: then [`may_start`](Self::may_start), [`hold`](Self::hold),
+    /// [`on_started`](Self::on_started), [`on_arrived`](Self::on_arrived), [`on_freed`](Self::on_freed) and
+    /// [`may_precede_data`](Self::may_precede_data) are called. It is a setting.
+    fn counts_frames(&self) -> bool {
+        false
+    }
+
+    /// The link came up again after it was down. Returns the priorities (bit p) whose requests are made again.
+    fn restart(&mut self) -> u8 {
+        self.repeat_requests()
+    }
+
+    /// Whether a frame that is due goes ahead of data that could go too. Where nothing could, it goes in any case.
+    fn may_precede_data(&self, _now: SimTime) -> bool {
+        true
+    }
+
+    /// A frame waits at `now` in the queue of `priority` that [must not start](Self::may_start): the priority is
+    /// [paused](Self::paused) until a frame arrives.
+    fn hold(&mut self, _now: SimTime, _priority: u8) {}
+
+    /// A frame of `len` bytes of `priority` has arrived here.
+    fn on_arrived(&mut self, _priority: u8, _len: u32) {}
 
     /// Bytes of a frame of it on the wire, without preamble and gap.
     fn frame_len(frame: &ControlFrame) -> u16 {
@@ -297,11 +387,15 @@ mod tests {
         SimTime::from_ps(ps)
     }
 
+    fn controller(control: LinkFlowControl) -> LinkController {
+        control.controller(100).expect("it works by pauses")
+    }
+
     /// What must hold of every control of the list.
     #[test]
     fn each_control_holds_back_what_it_says_and_goes_on_where_it_was_saved() {
-        for &control in LinkFlowControl::ALL {
-            let (mut here, mut there) = (control.controller(100), control.controller(100));
+        for &control in LinkFlowControl::PAUSES {
+            let (mut here, mut there) = (controller(control), controller(control));
             assert_eq!((here.is_pending(), here.poll_timeout()), (false, SimTime::NEVER));
             here.request_pause(3);
             assert_eq!((here.is_pending(), here.pausing()), (true, 1 << 3), "{control:?}");
@@ -312,7 +406,7 @@ mod tests {
             assert_eq!(there.paused(), control.held_by(3), "{control:?}");
             let mut saved = Vec::new();
             there.save(&mut saved).expect("it can be saved");
-            let mut loaded = control.controller(100);
+            let mut loaded = controller(control);
             loaded.load(&mut &saved[..]).expect("it fits");
             let end = there.poll_timeout();
             assert_eq!((loaded.paused(), loaded.poll_timeout()), (there.paused(), end));
@@ -331,7 +425,8 @@ mod tests {
             assert_eq!(here.poll_timeout(), SimTime::NEVER);
             loaded.receive(at(10), &frame, QUANTUM);
             assert_eq!(loaded.paused(), 0);
-            let frame = frame.to_frame(MacAddress([2, 0, 0, 0, 0, 1]));
+            let frame =
+                frame.to_frame(MacAddress([2, 0, 0, 0, 0, 1])).expect("a frame of Ethernet");
             assert_eq!(frame.ethernet.destination, MacAddress::MAC_CONTROL);
         }
     }
@@ -343,11 +438,11 @@ mod tests {
 
     #[test]
     fn what_is_written_of_one_control_is_not_loaded_into_another() {
-        for &written in LinkFlowControl::ALL {
+        for &written in LinkFlowControl::PAUSES {
             let mut saved = Vec::new();
-            written.controller(9).save(&mut saved).expect("it can be saved");
-            for &other in LinkFlowControl::ALL.iter().filter(|&&other| other != written) {
-                assert!(other.controller(9).load(&mut &saved[..]).is_err());
+            controller(written).save(&mut saved).expect("it can be saved");
+            for &other in LinkFlowControl::PAUSES.iter().filter(|&&other| other != written) {
+                assert!(controller(other).load(&mut &saved[..]).is_err());
             }
         }
     }

@@ -3,7 +3,7 @@
 use rocelab_wire::{Frame, MacAddress, Pause};
 
 use super::quanta::{PauseUpdate, QuantaControl, QuantaRule};
-use super::{LinkFlowControl, LinkFrame};
+use super::{LinkFlowControl, LinkFrame, PauseFrame};
 use crate::link::MIN_FRAME;
 
 /// Every priority.
@@ -26,7 +26,9 @@ impl LinkFrame for Pause {
     fn quanta_of(&self, _priority: u8) -> Option<u16> {
         Some(self.quanta)
     }
+}
 
+impl PauseFrame for Pause {
     fn to_frame(self, source: MacAddress) -> Frame<'static> {
         Self::to_frame(self, source)
     }

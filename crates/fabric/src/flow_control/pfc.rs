@@ -3,7 +3,7 @@
 use rocelab_wire::{Frame, MacAddress, Pfc};
 
 use super::quanta::{PauseUpdate, QuantaControl, QuantaRule};
-use super::{LinkFlowControl, LinkFrame};
+use super::{LinkFlowControl, LinkFrame, PauseFrame};
 use crate::link::MIN_FRAME;
 
 /// IEEE 802.1Qbb: one frame carries the state of all priorities.
@@ -18,7 +18,9 @@ impl LinkFrame for Pfc {
     fn quanta_of(&self, priority: u8) -> Option<u16> {
         Self::quanta_of(self, priority)
     }
+}
 
+impl PauseFrame for Pfc {
     fn to_frame(self, source: MacAddress) -> Frame<'static> {
         Self::to_frame(self, source)
     }

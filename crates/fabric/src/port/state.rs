@@ -4,8 +4,9 @@
 //! run. Their owner saves them in the order in which they [wait](Port::waiting_in), and [brings
 //! them back](Port::restore_waiting).
 
-use rocelab_state::{Result, State, load_value, save_value};
+use rocelab_state::{Result, State, load_value, save_value, unfit};
 
+use super::input_queues::Turns;
 use super::{Port, PortExtras, PriorityQueue};
 use crate::chain::{Chain, Fifo, PacketId};
 use crate::flow_control::FlowControl;
@@ -18,12 +19,12 @@ rocelab_state::state!(PortExtras {
 });
 
 impl<L: Serialisation, F: FlowControl> Port<L, F> {
-    /// Appends a frame of `len` bytes to a queue (0 to 7) of a port that was loaded. The loaded count of bytes includes it in the
+    /// Appends a frame of `len` bytes that came in by port `input` to a queue (0 to 7) of a port that was loaded. The loaded count of bytes includes it in the
     /// queue that it was saved in: another one if the map of queues has changed since.
     pub fn restore_waiting(
         &mut self,
         (saved_in, queue): (u8, u8),
-        (id, len): (PacketId, u32),
+        (id, len, input): (PacketId, u32, u16),
         chain: &mut impl Chain,
     ) {
         if saved_in != queue {
@@ -31,20 +32,36 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             from.bytes = from.bytes.saturating_sub(len);
             self.queues[usize::from(queue)].bytes += len;
         }
-        self.queues[usize::from(queue)].frames.push_back(chain, id);
+        match &mut self.inputs {
+            Some(inputs) => inputs.push(chain, id, (queue, input)),
+            None => self.queues[usize::from(queue)].frames.push_back(chain, id),
+        }
         self.waiting |= 1 << queue;
+    }
+}
+
+impl<L: Serialisation, F: FlowControl> Port<L, F> {
+    /// Empties the queues by input, and sets whose turn it is.
+    fn load_turns(&mut self, turns: Option<Turns>) -> Result {
+        let fits = match (&mut self.inputs, turns) {
+            (None, None) => true,
+            (Some(inputs), Some(turns)) => inputs.restart(turns),
+            _ => false,
+        };
+        if fits { Ok(()) } else { Err(unfit("the queues of a port")) }
     }
 }
 
 impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
     fn save(&self, to: &mut Vec<u8>) -> Result {
-        let Self { free_at, link, flow_control, queues, scheduler, extras, .. } = self;
-        // Not saved: `waiting`, `control_due`, `paused` and `has_extras`, which repeat other fields, and `blocked` and
-        // `notes_passing`, which depend on settings. Loading computes them.
+        let Self { free_at, link, flow_control, queues, scheduler, extras, inputs, .. } = self;
+        // Not saved: `waiting`, `control_due`, `paused` and `has_extras`, which repeat other fields, and `blocked`,
+        // `notes_passing` and `is_counted`, which depend on settings. Loading computes them.
         save_value(&(free_at, queues.map(|queue| queue.bytes)), to)?;
         link.save(to)?;
         flow_control.save(to)?;
         scheduler.save(to)?;
+        save_value(&inputs.as_ref().map(|inputs| inputs.turns()), to)?;
         extras.save(to)
     }
 
@@ -59,6 +76,7 @@ impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
         self.control_due = self.flow_control.is_pending();
         self.paused = self.flow_control.paused();
         self.scheduler.load(from)?;
+        self.load_turns(load_value(from)?)?;
         // Failures and watchdogs can give a port extras while it runs.
         if load_value(from)? {
             self.extras_mut().load(from)?;

@@ -1,10 +1,13 @@
 //! What a port does with frames, pauses and failures.
 
+use rocelab_state::State as _;
 use rocelab_wire::Pfc;
 
 use super::*;
 use crate::chain::tests::Links;
+use crate::flow_control::{CreditConfig, CreditControl, DATA_LANES};
 use crate::scheduler::SchedulerConfig;
+use crate::vl_arbiter::VlArbitration;
 
 fn port() -> Port {
     let link = Link::new(Bandwidth::from_gbps(100), Duration::ZERO);
@@ -92,105 +95,78 @@ fn a_port_sends_one_frame_at_a_time() {
     assert_eq!(port.free_at(), first.free_at);
 }
 
-/// A control that counts frames: the other end may have `LEFT` more bytes under way of any priority.
-#[derive(Clone, Debug)]
-struct Credits {
-    left: u32,
-    freed: u32,
-}
-
-rocelab_state::state!(Credits { values: left, freed });
-
-impl FlowControl for Credits {
-    const COUNTS_FRAMES: bool = true;
-
-    fn request_pause(&mut self, _: u8) {}
-
-    fn request_resume(&mut self, _: u8) {}
-
-    fn is_pending(&self) -> bool {
-        self.freed > 0
-    }
-
-    fn pending_bytes(&self) -> u32 {
-        0
-    }
-
-    /// The quanta of priority 0 stand for bytes that were freed.
-    fn take_frame(&mut self, _: SimTime, _: Duration) -> Option<ControlFrame> {
-        let freed = u16::try_from(std::mem::take(&mut self.freed)).expect("it is little");
-        Some(Pfc::uniform(1, freed).into())
-    }
-
-    fn end_of_pauses(&self) -> ControlFrame {
-        Pfc::default().into()
-    }
-
-    fn receive(&mut self, _: SimTime, frame: &ControlFrame, _: Duration) {
-        self.left += u32::from(frame.quanta_of(0).unwrap_or(0));
-    }
-
-    fn paused(&self) -> u8 {
-        if self.left == 0 { u8::MAX } else { 0 }
-    }
-
-    fn paused_since(&self, _: u8) -> Option<SimTime> {
-        None
-    }
-
-    fn paused_time(&self, _: SimTime) -> Duration {
-        Duration::ZERO
-    }
-
-    fn poll_timeout(&self) -> SimTime {
-        SimTime::NEVER
-    }
-
-    fn handle_timeout(&mut self, _: SimTime) {}
-
-    fn may_start(&self, _: u8, len: u32) -> bool {
-        len <= self.left
-    }
-
-    fn on_started(&mut self, _: u8, len: u32) {
-        self.left -= len;
-    }
-
-    fn on_freed(&mut self, _: u8, len: u32) {
-        self.freed += len;
-    }
+/// A port of a switch of InfiniBand with three inputs and two lanes, of so many blocks each.
+fn credited(blocks: u16) -> Port {
+    let mut buffer = [0; DATA_LANES];
+    buffer[..2].fill(blocks);
+    let control = CreditControl::new(CreditConfig {
+        buffer,
+        far_buffer: buffer,
+        update_interval: Duration::from_ns(256),
+        is_lossy: false,
+        heartbeat: Duration::from_us(10),
+    });
+    let link = Link::infiniband(Bandwidth::from_gbps(100), Duration::ZERO);
+    let tables = SchedulerConfig::VirtualLanes(VlArbitration::default());
+    let flow_control = LinkController::Credits(Box::new(control));
+    Port::with_flow_control(link, Scheduler::new(&tables), flow_control)
+        .with_inputs(Some(Box::new(InputQueues::new(2, 3))))
 }
 
 #[test]
-fn what_counts_frames_is_asked_before_each_and_told_of_each() {
-    let len = |_: &Links, id: PacketId| 100 + id.0;
-    let mut links = Links(vec![0; 8]);
-    let port = |left| {
-        let link = Link::new(Bandwidth::from_gbps(100), Duration::ZERO);
-        let scheduler = Scheduler::new(&SchedulerConfig::Strict);
-        Port::with_flow_control(link, scheduler, Credits { left, freed: 0 })
-    };
-    let (mut here, mut there) = (port(250), port(0));
-    assert!(here.is_idle_for(SimTime::ZERO, 3, 250) && !here.is_idle_for(SimTime::ZERO, 3, 251));
-    here.note_passed(3, 100);
-    // A longer frame of a higher priority waits for bytes; a shorter one need not.
-    for (id, priority) in [(60, 5), (0, 3), (1, 3)] {
-        here.enqueue(&mut links, PacketId(id % 8), priority, 100 + id % 8);
+fn a_packet_without_credits_holds_its_lane_back() {
+    let len = |_: &Links, id: PacketId| if id.0 == 0 { 4124 } else { 66 };
+    let (mut links, now) = (Links(vec![0; 8]), SimTime::from_ps(9));
+    let (mut here, mut there) = (credited(65), credited(65));
+    here.note_passed_from((0, 1), 66);
+    for (id, lane, input) in [(0, 0, 2), (1, 0, 0), (2, 1, 0)] {
+        let bytes = len(&links, PacketId(id));
+        here.enqueue_from(&mut links, PacketId(id), (lane, input), bytes);
     }
-    assert_eq!(here.dequeue(&links, len), Some((PacketId(4), 5)), "104 of 150");
-    assert_eq!((here.dequeue(&links, len), here.paused()), (None, 0), "46 are left");
-    assert!(here.has_eligible(), "a shorter frame might go");
-    here.note_started(1, 46);
-    assert_eq!((here.has_eligible(), here.paused()), (false, u8::MAX));
-    assert!(there.note_freed(3, 100) && there.has_control_frame());
-    let frame = there.take_control_frame(SimTime::ZERO).expect("it is due");
-    here.receive_control(SimTime::ZERO, &frame);
-    assert_eq!(here.dequeue(&links, len), Some((PacketId(0), 3)));
-    assert_eq!((here.dequeue(&links, len), here.paused()), (None, u8::MAX));
+    here.hold_without_credits(now, &links, len);
+    assert_eq!((here.paused(), here.paused_since(0), here.queued(0)), (1, Some(now), 4190));
+    assert_eq!(here.dequeue(&links, len), Some((PacketId(2), 1)), "the other lane goes on");
+    assert_eq!((here.dequeue(&links, len), here.waiting()), (None, 1));
+    there.note_arrived(0, 66);
+    assert!(!there.has_control_frame());
+    assert!(there.note_freed(0, 66) && there.has_control_frame());
+    let frame = there.take_control_frame(SimTime::from_ps(300_000)).expect("it is due");
+    here.receive_control(now, &frame);
+    here.hold_without_credits(now, &links, len);
+    let order = [(PacketId(0), 0), (PacketId(1), 0)];
+    assert_eq!(here.dequeue(&links, len), Some(order[0]), "input 2 is after input 1");
+    here.hold_without_credits(now, &links, len);
+    assert_eq!((here.dequeue(&links, len), here.paused()), (None, 1), "no block is left");
+    assert_eq!(here.flush_from(0, &links, len), Some(order[1].0));
+    assert_eq!((here.waiting(), here.queued(0)), (0, 0));
+}
+
+#[test]
+fn what_waits_by_input_is_loaded_in_its_order() {
+    let len = |_: &Links, _: PacketId| 66;
+    let mut links = Links(vec![0; 8]);
+    let mut port = credited(200);
+    port.note_passed_from((0, 0), 66);
+    for (id, input) in [(0, 0), (1, 2), (2, 0), (3, 1)] {
+        port.enqueue_from(&mut links, PacketId(id), (0, input), 66);
+    }
+    let waiting: Vec<_> = port.waiting_in(0, &links).collect();
+    assert_eq!(waiting, [3, 1, 0, 2].map(PacketId));
+    let mut saved = Vec::new();
+    port.save(&mut saved).expect("it can be saved");
+    let mut loaded = credited(200);
+    loaded.load(&mut &saved[..]).expect("it fits");
+    let inputs = [0, 2, 0, 1];
+    for &id in &waiting {
+        let frame = (id, 66, inputs[id.0 as usize]);
+        loaded.restore_waiting((0, 0), frame, &mut links);
+    }
+    for id in waiting {
+        assert_eq!(loaded.dequeue(&links, len), Some((id, 0)));
+    }
 }
 
 #[test]
 fn what_counts_no_frames_is_not_asked() {
-    const { assert!(!LinkController::COUNTS_FRAMES) };
-    assert!(!port().note_freed(3, 100));
+    assert!(!port().is_counted() && !port().note_freed(3, 100));
 }

@@ -147,7 +147,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
         for queue in (0..8).rev() {
             for id in self.port.waiting_in(queue, &self.frames) {
                 let id = frames.add(self.frames.name_of(id), self.frames.len_of(id));
-                port.restore_waiting((queue, queue), (id, 0), &mut frames);
+                port.restore_waiting((queue, queue), (id, 0, 0), &mut frames);
             }
         }
         Self { port, frames, now: self.now }

@@ -74,7 +74,7 @@ impl AnyPath {
             (first.rate, links) = (limits.rate, links.saturating_sub(1));
         }
         let way = Way::default().then_at_best(first);
-        let between = Step { rate: self.fastest, delay: Duration::ZERO, cuts_through };
+        let between = Step { rate: self.fastest, delay: Duration::ZERO, cuts_through, ..up };
         let way = (0..links).fold(way, |way, _| way.then_at_best(between));
         let delay = limits.delay + down.delay;
         Some(way.then_at_best(Step { delay, cuts_through, ..down }))
@@ -94,12 +94,12 @@ impl AnyPath {
         let (first, last) = (up.rate.min(down.rate), up.rate.max(down.rate));
         let slowest = limits.rate.min(self.fastest);
         let way = Way::default().then_at_best(Step { rate: first, ..up });
-        let between = |rate| Step { rate, delay: Duration::ZERO, cuts_through };
+        let between = |rate| Step { rate, delay: Duration::ZERO, cuts_through, ..up };
         let links = [slowest].into_iter().chain(std::iter::repeat(self.fastest));
         let links = links.take(limits.links as usize);
         let way = links.fold(way, |way, rate| way.then_side_by_side(between(rate)));
         let delay = limits.delay + down.delay;
-        Some(way.then_side_by_side(Step { rate: last, delay, cuts_through }))
+        Some(way.then_side_by_side(Step { rate: last, delay, cuts_through, ..down }))
     }
 
     fn limits(&mut self, ground: &Ground, from: NodeId, to: NodeId) -> Option<Limits> {

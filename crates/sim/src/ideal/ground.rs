@@ -14,6 +14,8 @@ use crate::plan::Plan;
 pub(super) struct Ground {
     pub(super) topology: Topology,
     pub(super) adjacency: Adjacency,
+    /// Whether links are of Ethernet.
+    is_ethernet: bool,
     /// By node: the time that frames spend in it, and whether they cut through.
     pub(super) latencies: Vec<Duration>,
     pub(super) cuts_through: Vec<bool>,
@@ -51,6 +53,7 @@ impl Ground {
         let mut ground = Self {
             latencies: nodes().map(|node| plan.latency_of(node)).collect(),
             cuts_through: nodes().map(|node| plan.cuts_through(node)).collect(),
+            is_ethernet: plan.infiniband.is_none(),
             topology,
             adjacency,
             places,
@@ -122,6 +125,7 @@ impl Ground {
             rate: link.rate,
             delay: link.delay + self.latencies[to.node as usize],
             cuts_through: self.cuts_through[from as usize],
+            is_ethernet: self.is_ethernet,
         }
     }
 }

@@ -25,11 +25,16 @@ pub(super) struct Hop {
     pub(super) cuts_through: bool,
     /// Whether frames may cross it side by side, as they do where each may take another path.
     pub(super) is_parallel: bool,
+    /// Whether it is a link of Ethernet: with a preamble and a gap. One of InfiniBand has neither.
+    pub(super) is_ethernet: bool,
 }
 
 impl Hop {
     /// From the start of one frame to the next, in ps.
     fn slot(&self, len: u64) -> u64 {
+        if !self.is_ethernet {
+            return self.rate.transmission_time(Bytes::new(len)).ps();
+        }
         self.rate.transmission_time(Bytes::new(PREAMBLE + len + INTERPACKET_GAP)).ps()
     }
 
@@ -37,7 +42,8 @@ impl Hop {
     /// ps.
     fn flight(&self, len: u64) -> u64 {
         let len = if self.cuts_through { len.min(64) } else { len };
-        let sending = self.rate.transmission_time(Bytes::new(PREAMBLE + len));
+        let preamble = if self.is_ethernet { PREAMBLE } else { 0 };
+        let sending = self.rate.transmission_time(Bytes::new(preamble + len));
         sending.ps().saturating_add(self.delay.ps())
     }
 }
@@ -175,6 +181,7 @@ mod tests {
                     delay: Duration::from_ps(stream.below(1_000_000)),
                     cuts_through: false,
                     is_parallel: false,
+                    is_ethernet: true,
                 })
                 .collect();
             let trains: Vec<(u64, u64, u64)> = (0..1 + stream.below(6))
@@ -207,7 +214,13 @@ mod tests {
     #[test]
     fn endless_trains_stick_at_the_end_of_time() {
         let rate = Bandwidth::from_bps(1);
-        let hop = Hop { rate, delay: Duration::ZERO, cuts_through: false, is_parallel: false };
+        let hop = Hop {
+            rate,
+            delay: Duration::ZERO,
+            cuts_through: false,
+            is_parallel: false,
+            is_ethernet: true,
+        };
         let mut free = 0;
         assert_eq!(Train::at(0, u64::MAX, 1500).cross(&hop, &mut free).last(), u64::MAX);
         assert_eq!(free, u64::MAX);

@@ -22,6 +22,8 @@ pub(super) struct Step {
     pub(super) delay: Duration,
     /// Whether the node before it cuts through; a host does not.
     pub(super) cuts_through: bool,
+    /// Whether it is a link of Ethernet.
+    pub(super) is_ethernet: bool,
 }
 
 /// One link of a way, or of a bound on ways.
@@ -30,6 +32,7 @@ struct Link {
     rate: Bandwidth,
     /// Whether the switch before it cuts through, where rates allow it.
     cuts_through: bool,
+    is_ethernet: bool,
     kind: Kind,
 }
 
@@ -73,7 +76,8 @@ impl Way {
     }
 
     fn with(&self, step: Step, kind: Kind) -> Self {
-        let link = Link { rate: step.rate, cuts_through: step.cuts_through, kind };
+        let Step { rate, cuts_through, is_ethernet, .. } = step;
+        let link = Link { rate, cuts_through, is_ethernet, kind };
         Self {
             links: self.links.iter().copied().chain([link]).collect(),
             least: self.least + step.delay,
@@ -118,6 +122,7 @@ impl Way {
             delay: delay.take().unwrap_or_default(),
             cuts_through: next.is_some_and(|next| link.cuts_through_to(next)),
             is_parallel: link.kind == Kind::Parallel,
+            is_ethernet: link.is_ethernet,
         };
         self.links.iter().zip(next).map(hop).collect()
     }
@@ -159,6 +164,7 @@ impl Way {
             Link {
                 rate: links().map(|link| link.rate).max().unwrap_or_default(),
                 cuts_through: links().any(|link| link.cuts_through),
+                is_ethernet: links().any(|link| link.is_ethernet),
                 kind: Kind::Quickest,
             }
         };
@@ -173,6 +179,7 @@ impl Way {
         let link = |place| Link {
             rate: rate(place).min().unwrap_or_default(),
             cuts_through: false,
+            is_ethernet: ways.iter().any(|way| way.links.iter().any(|link| link.is_ethernet)),
             kind: Kind::Slowest,
         };
         Self { links: places(ways).map(link).collect(), least: most, most }
@@ -365,7 +372,8 @@ mod tests {
     use super::*;
 
     fn step(gbps: u64, ns: u64, cuts_through: bool) -> Step {
-        Step { rate: Bandwidth::from_gbps(gbps), delay: Duration::from_ns(ns), cuts_through }
+        let (rate, delay) = (Bandwidth::from_gbps(gbps), Duration::from_ns(ns));
+        Step { rate, delay, cuts_through, is_ethernet: true }
     }
 
     fn way(steps: &[Step]) -> Way {

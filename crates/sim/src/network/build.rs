@@ -198,9 +198,11 @@ impl<P: Profile> Building<'_, P> {
                 Scheduler::new(&P::scheduler(&self.0.plan, node, number)),
                 P::flow_control(&self.0.plan, node, number, &self.0.layout.adjacency),
             )
-            .with_extras(P::port_extras(&self.0.plan, node, number)),
+            .with_extras(P::port_extras(&self.0.plan, node, number))
+            .with_inputs(P::input_queues(&self.0.plan, node, &self.0.layout.adjacency)),
             last: PacketId::NONE,
             departs_specially: self.0.side.telemetry.is_some()
+                || self.0.plan.infiniband.is_some()
                 || far.switch.cuts_through()
                 || matches!(far.role, Role::Elsewhere(_)),
             far,
@@ -229,7 +231,8 @@ impl<P: Profile> Building<'_, P> {
         );
         let role = self.0.nodes[node as usize].role;
         // Where what becomes of a frame on the link may change after it was sent, it is asked about as it arrives.
-        let may_change = self.may_routes_change();
+        let counts = self.0.plan.infiniband.is_some();
+        let may_change = self.may_routes_change() || counts;
         let chooses = self.0.plan.load_balancing_of(node) != LoadBalancing::Ecmp;
         FarEnd {
             port: port.unwrap_or(u32::MAX),
@@ -244,7 +247,7 @@ impl<P: Profile> Building<'_, P> {
                 Role::Host(host) => Takes::PacketsOf(host),
                 Role::Elsewhere(_) => Takes::Any,
             },
-            special: lossy,
+            special: lossy || counts,
             switch: FarSwitch::new(self.0.plan.cuts_through(node), chooses),
         }
     }

@@ -103,8 +103,10 @@ impl Capture {
         let packet = *scene.frames.get(id);
         match packet.body {
             Body::Control(control) => {
-                let frame = control.to_frame(view.port_mac(sender));
-                self.keep(key, interface, direction, &frame);
+                // Links of InfiniBand are not captured.
+                if let Some(frame) = control.to_frame(view.port_mac(sender)) {
+                    self.keep(key, interface, direction, &frame);
+                }
             }
             Body::Stack(StackFrame::Tcp(ref segment)) => {
                 let bytes = view.segment_bytes(sender, id, &packet, segment);

@@ -6,6 +6,7 @@ use rocelab_transport::CompletionStatus;
 
 use super::core::Network;
 use super::course::Course;
+use super::credits::Crediting;
 use super::event::Event;
 use super::node::Role;
 use super::other_frames::OtherFrames;
@@ -86,53 +87,63 @@ impl<P: Profile> Network<P> {
     /// Sends what a host has next; its port is free.
     #[inline]
     pub(super) fn pump_host(&mut self, key: EventKey, host: u32) {
-        let (state, mut context) = with_host!(self, host, key);
-        let port = state.port;
+        let port = self.hosts[host as usize].port;
+        if self.ports[port as usize].port.is_counted() {
+            return Crediting(self).pump_adapter(key, host);
+        }
         let paused = self.ports[port as usize].port.blocked();
-        if state.end_host.is_their_turn(key.time, paused) {
+        if self.hosts[host as usize].end_host.is_their_turn(key.time, paused) {
             return OtherFrames(self).pump_stack(key, host);
         }
-        if let Some(departing) = state.end_host.poll_transmit(&mut context, paused) {
-            let more = state.end_host.is_ready(paused);
-            let body = departing.packet;
-            if let Some(rdma) = body.as_rdma() {
-                self.course.opcodes[usize::from(rdma.opcode() as u8)] += 1;
-            }
-            let watched = &mut self.features.sampling.watched;
-            if !watched.is_empty() {
-                let ends = (state.node, departing.destination);
-                let of = (body.as_rdma(), state.end_host.flow_in(&body));
-                if let Some(flow) = watched.note_departure(key.time, ends, of) {
-                    let progress = state.end_host.progress(flow, &self.plan.flows[flow as usize]);
-                    let bytes = progress.map(|progress| progress.in_flight);
-                    watched.note_in_flight(state.node, flow, bytes);
-                }
-            }
-            let mut packet = Packet::new(
-                state.node,
-                departing.destination,
-                departing.frame_len,
-                Body::Rdma(body),
-            );
-            packet.flow_hash = departing.flow_hash;
-            let known = (&*self.plan, &*self.layout.adjacency);
-            packet.path = self.layout.paths.of(host, packet.ends(), &*self.routing, known);
-            self.course.totals.frames_created += 1;
-            let id = self.pool.insert(packet);
-            if let Some(notes) = &mut self.side.notes {
-                notes.start(host, id);
-            }
-            if body.has_company() {
-                self.side.start::<P>(&mut self.hosts[host as usize].end_host, id, &body);
-            }
-            let (priority, len) = (body.priority(), u32::from(departing.frame_len));
-            self.ports[port as usize].port.note_started(priority, len);
+        if let Some((id, _, more)) = self.take_departing(key, host, paused) {
             self.transmit(key, port, id);
             if more {
                 self.arm_free(port);
             }
         }
         self.arm_host_timeout(key, host);
+    }
+
+    /// Takes the next frame of a host, of which the priorities `paused` (bit p) must not leave: with its priority, and whether
+    /// more may follow.
+    #[inline(always)] // It is the body of `pump_host`.
+    pub(super) fn take_departing(
+        &mut self,
+        key: EventKey,
+        host: u32,
+        paused: u8,
+    ) -> Option<(PacketId, u8, bool)> {
+        let (state, mut context) = with_host!(self, host, key);
+        let departing = state.end_host.poll_transmit(&mut context, paused)?;
+        let more = state.end_host.is_ready(paused);
+        let body = departing.packet;
+        if let Some(rdma) = body.as_rdma() {
+            self.course.opcodes[usize::from(rdma.opcode() as u8)] += 1;
+        }
+        let watched = &mut self.features.sampling.watched;
+        if !watched.is_empty() {
+            let ends = (state.node, departing.destination);
+            let of = (body.as_rdma(), state.end_host.flow_in(&body));
+            if let Some(flow) = watched.note_departure(key.time, ends, of) {
+                let progress = state.end_host.progress(flow, &self.plan.flows[flow as usize]);
+                let bytes = progress.map(|progress| progress.in_flight);
+                watched.note_in_flight(state.node, flow, bytes);
+            }
+        }
+        let mut packet =
+            Packet::new(state.node, departing.destination, departing.frame_len, Body::Rdma(body));
+        packet.flow_hash = departing.flow_hash;
+        let known = (&*self.plan, &*self.layout.adjacency);
+        packet.path = self.layout.paths.of(host, packet.ends(), &*self.routing, known);
+        self.course.totals.frames_created += 1;
+        let id = self.pool.insert(packet);
+        if let Some(notes) = &mut self.side.notes {
+            notes.start(host, id);
+        }
+        if body.has_company() {
+            self.side.start::<P>(&mut self.hosts[host as usize].end_host, id, &body);
+        }
+        Some((id, body.priority(), more))
     }
 
     /// A timer or pacing gap of a host is over.
@@ -171,7 +182,7 @@ impl<P: Profile> Network<P> {
             let port = &self.ports[state.port as usize];
             if port.is_free(key) {
                 self.pump(key, state.port);
-            } else if state.end_host.is_ready(port.port.blocked()) {
+            } else if state.end_host.is_ready(self.held_at(state.port)) {
                 self.arm_free(state.port);
             }
         }

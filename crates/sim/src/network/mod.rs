@@ -15,6 +15,7 @@ mod congestion;
 mod contents;
 mod core;
 mod course;
+mod credits;
 mod crossing;
 mod deadlock;
 mod deliveries;

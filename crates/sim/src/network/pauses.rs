@@ -137,7 +137,7 @@ impl<P: Profile> PortPauses<'_, P> {
 
     /// The memory is free again of a frame of `len` bytes of a priority that came in by port `receiving`. Costs nothing
     /// where flow control does not count frames.
-    #[inline(always)]
+    #[cold]
     pub(super) fn note_freed(&mut self, key: EventKey, receiving: u32, (priority, len): (u8, u32)) {
         if P::FlowControl::COUNTS_FRAMES
             && self.0.ports[receiving as usize].port.note_freed(priority, len)

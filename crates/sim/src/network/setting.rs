@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
-use rocelab_fabric::{MIN_FRAME, NodeId, Serialisation};
+use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 
 use super::failure::Rerouted;
@@ -53,9 +53,10 @@ impl<P: Profile> Setting<P> {
 
     /// The least time from the start of a frame at one end of any of these links to its arrival at the other,
     /// after which what happens there can be felt here; for ever if there are none. It is that of the shortest
-    /// frame (IEEE 802.3), and of one that is cut through these are the bytes that a switch waits for.
+    /// frame, and of one of Ethernet that is cut through these are the bytes that a switch waits for.
     pub(crate) fn lookahead(&self, links: impl Iterator<Item = u32>) -> Duration {
-        let taken = |way: P::Link| way.transmit(SimTime::ZERO, MIN_FRAME).arrival;
+        let shortest = self.plan.shortest_frame();
+        let taken = |way: P::Link| way.transmit(SimTime::ZERO, shortest).arrival;
         let least = links.flat_map(|link| self.ways_over(link)).map(taken).min();
         least.unwrap_or(SimTime::NEVER).since(SimTime::ZERO)
     }

@@ -49,9 +49,8 @@ impl<P: Profile> Network<P> {
                 out.port.note_passed(priority, len);
                 *totals.traversals.of_mut(body.kind()) += 1;
                 let ties = (order, &mut nodes[out.node as usize].order);
-                out.start(key, (egress, id), packet, ties, routing, queue);
-                let receiving = egress - u32::from(arrival.egress) + u32::from(ingress);
-                return PortPauses(self).note_freed(key, receiving, (priority, len));
+                // Where flow control counts frames, no port sends plainly.
+                return out.start(key, (egress, id), packet, ties, routing, queue);
             }
         }
         self.switch_receive::<Packets>(key, (ingress, egress), id);
@@ -83,7 +82,8 @@ impl<P: Profile> Network<P> {
         let receiving = egress - u32::from(number) + u32::from(ingress);
         let Some(waits_in) = out.port.place_of(priority) else {
             let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
-            return self.drop_frame(key, receiving, Some(number), id, cause);
+            self.drop_frame(key, receiving, Some(number), id, cause);
+            return PortPauses(self).note_freed(key, receiving, (priority, len));
         };
         let egress_queue = out.port.queued(waits_in);
         let arrival = Arrival { ingress, egress: number, priority, len, egress_queue };
@@ -93,7 +93,7 @@ impl<P: Profile> Network<P> {
             if matches!(admission, Admission::DroppedAndPause(_)) {
                 PortPauses(self).pause_sender(key, receiving, number, priority);
             }
-            return;
+            return PortPauses(self).note_freed(key, receiving, (priority, len));
         }
         packet.switch_port = ingress;
         let queued = egress_queue + len;
@@ -116,11 +116,11 @@ impl<P: Profile> Network<P> {
             && out.is_free(key)
             && out.port.is_idle_for(key.time, waits_in, len)
         {
-            out.port.note_passed(waits_in, len);
+            out.port.note_passed_from((waits_in, ingress), len);
             return self.send::<K>(key, switch, egress, id);
         }
         out.rare.max_queue_bytes = out.rare.max_queue_bytes.max(queued);
-        out.port.enqueue(&mut self.pool, id, waits_in, len);
+        out.port.enqueue_from(&mut self.pool, id, (waits_in, ingress), len);
         if matches!(admission, Admission::StoredAndPause) {
             PortPauses(self).pause_sender(key, receiving, number, priority);
         }
@@ -133,7 +133,13 @@ impl<P: Profile> Network<P> {
         let len_of =
             |pool: &PacketPool<PacketOf<P>>, id: PacketId| u32::from(pool.get(id).frame_len);
         let state = &mut self.ports[port as usize];
-        let Some((id, _)) = state.port.dequeue(&self.pool, len_of) else { return };
+        state.port.hold_without_credits(key.time, &self.pool, len_of);
+        let Some((id, _)) = state.port.dequeue(&self.pool, len_of) else {
+            if let Some(frame) = state.port.take_last_control_frame(key.time) {
+                PortPauses(self).transmit_control(key, port, frame);
+            }
+            return;
+        };
         let more = state.port.has_eligible();
         self.send::<Packets>(key, switch, port, id);
         if more {
@@ -166,13 +172,13 @@ impl<P: Profile> Network<P> {
         let priority = state.priorities.of(body.marking());
         let out = &mut ports[port as usize];
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
-        let receiving = port - u32::from(out.number) + u32::from(ingress);
         if out.sends_plainly() & !resume {
             *totals.traversals.of_mut(body.kind()) += 1;
             let ties = (order, &mut nodes[out.node as usize].order);
-            out.start(key, (port, id), packet, ties, routing, queue);
-            return PortPauses(self).note_freed(key, receiving, (priority, len));
+            return out.start(key, (port, id), packet, ties, routing, queue);
         }
+        let receiving = port - u32::from(out.number) + u32::from(ingress);
+        let is_counted = out.port.is_counted();
         if out.marks_departures
             && let Some(marking) = &mut out.marking
             && marking.on_dequeue(shared, body.is_markable(), || {
@@ -195,7 +201,9 @@ impl<P: Profile> Network<P> {
             }
         }
         self.transmit(key, port, id);
-        PortPauses(self).note_freed(key, receiving, (priority, len));
+        if is_counted {
+            PortPauses(self).note_freed(key, receiving, (priority, len));
+        }
     }
 
     /// A frame starts at a port that may have shapers.

@@ -6,6 +6,7 @@ use rocelab_units::SimTime;
 
 use super::core::Network;
 use super::course::Course;
+use super::credits::Crediting;
 use super::crossing::Crossing;
 use super::event::Event;
 use super::failure::Failing;
@@ -133,7 +134,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A frame reaches the node at the far end of a link.
-    fn deliver(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
+    pub(super) fn deliver(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
         let packet = self.pool.get(id);
         if !matches!(packet.body, Body::Rdma(_)) {
             return OtherFrames(self).deliver_other(key, far, id);
@@ -186,6 +187,9 @@ impl<P: Profile> Network<P> {
         let far = self.ports[port as usize].far;
         if let Some(passed) = &mut self.features.passed {
             passed.push(Passed::arrived(id, port, self.pool.get(id)));
+        }
+        if self.ports[far.port as usize].port.is_counted() {
+            return Crediting(self).deliver(key, &far, id);
         }
         self.deliver(key, &far, id);
     }
@@ -264,7 +268,10 @@ impl<P: Profile> Network<P> {
             return true;
         }
         match state.role {
-            Role::Host(host) => self.hosts[host as usize].end_host.is_ready(state.port.blocked()),
+            Role::Host(host) => {
+                let of_host = self.hosts[host as usize].end_host.is_ready(self.held_at(port));
+                of_host || (state.port.is_counted() && state.port.has_eligible())
+            }
             Role::Switch(_) => state.port.has_eligible(),
             Role::Elsewhere(_) => false,
         }

@@ -6,7 +6,7 @@ use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{Headroom, HeadroomInput, LosslessHop, NodeId};
 use rocelab_transport::QueuePairProfile;
 use rocelab_units::Bytes;
-use rocelab_wire::{CnTag, Encapsulation, Opcode, frame_len};
+use rocelab_wire::{CnTag, Encapsulation, Opcode};
 
 use super::Plan;
 
@@ -78,10 +78,8 @@ impl Plan {
         let len = |(profile, encapsulation): (&Arc<QueuePairProfile>, Encapsulation)| {
             let payload = profile.path_mtu.bytes() as usize;
             let tag = if profile.congestion_control.needs_qcn() { CnTag::LEN } else { 0 };
-            tag + match profile.congestion_control.telemetry() {
-                None => frame_len(encapsulation, self.roce.tagged, opcode, payload),
-                Some(kind) => kind.frame_len(encapsulation, self.roce.tagged, opcode, payload),
-            }
+            let telemetry = profile.congestion_control.telemetry();
+            tag + self.roce.frame_len(encapsulation, telemetry, (opcode, payload))
         };
         let all = self.queue_pairs.iter().flat_map(|profile| {
             self.roce.encapsulations().map(move |encapsulation| (profile, encapsulation))

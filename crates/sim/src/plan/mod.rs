@@ -6,6 +6,7 @@ mod failures;
 mod faults;
 mod flow;
 mod headroom;
+mod infiniband;
 mod ingress;
 mod links;
 mod markings;
@@ -40,6 +41,7 @@ pub use self::connection::{ConnectionEndPlan, ConnectionPlan};
 pub use self::failures::{FailureChange, FailurePlan, FailureStep};
 pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
+pub use self::infiniband::{InfiniBandPlan, RoutedSubnet, SubnetManagerPlan, subnet_of};
 pub use self::ingress::IngressPlan;
 pub use self::links::{LinkPlan, LinkPlans};
 pub use self::markings::Markings;
@@ -78,6 +80,8 @@ pub struct Plan {
     pub profile: ProfilePlan,
     /// How frames look.
     pub roce: RocePlan,
+    /// Links and switches of InfiniBand in place of Ethernet.
+    pub infiniband: Option<InfiniBandPlan>,
     /// Nodes and links.
     pub topology: Topology,
     /// For each link of the topology, whether frames may cross it: a spanning tree blocks some.
@@ -178,6 +182,12 @@ impl Plan {
     /// If the topology has what routes cannot represent.
     pub fn routes(&self, active: &[bool]) -> Result<Routes, RouteError> {
         let routes = Routes::new(&self.topology, active)?;
+        if let Some(infiniband) = self.infiniband.as_ref().filter(|_| active != self.active_links) {
+            // The subnet manager routes what is left. What it cannot route goes by the shortest ways.
+            let routed = infiniband.manager.route(&self.topology, active);
+            let by_hand = routed.map(|routed| routed.routes()).unwrap_or_default();
+            return Ok(routes.with_hash_seed(self.seed).with_static_routes(&by_hand, active));
+        }
         Ok(routes.with_hash_seed(self.seed).with_static_routes(&self.static_routes, active))
     }
 

@@ -140,6 +140,10 @@ impl Plan {
 
     /// In a switch: the priority of frames of each marking, by the field that it trusts.
     pub(crate) fn priorities_in(&self, switch: NodeId) -> Vec<u8> {
+        if self.infiniband.is_some() {
+            // A packet has a service level, and no code points.
+            return (0..8).map(|level| self.lane_of(level)).collect();
+        }
         let config = self.switch_at(switch);
         let classes = self.markings.all().iter().map(|marking| {
             let Some((code, usual)) = code_point(config.trust, &self.roce, marking) else {

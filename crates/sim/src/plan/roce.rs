@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rocelab_fabric::{Domains, NodeId};
-use rocelab_wire::{Encapsulation, Gid};
+use rocelab_wire::{
+    Encapsulation, Gid, Lrh, Opcode, TelemetryKind, encapsulation_len, frame_len,
+    infiniband_frame_len,
+};
 
 use super::multicast::MulticastPlan;
 use super::neighbours::NeighbourPlan;
@@ -17,6 +20,8 @@ use crate::scenario::GidKind;
 pub struct RocePlan {
     /// RoCE v1, or v2 over IPv4 or IPv6: of all hosts but `v1_hosts`.
     pub encapsulation: Encapsulation,
+    /// Whether packets have an LRH in place of Ethernet's header and the GRH of v1, by whose rules all else goes.
+    pub is_infiniband: bool,
     /// Hosts that have v1 where the others have v2.
     pub v1_hosts: BTreeSet<NodeId>,
     /// The broadcast domains, where bridges and routers are in one network.
@@ -52,6 +57,29 @@ impl RocePlan {
     /// How the frames of a host look.
     pub fn encapsulation_of(&self, host: NodeId) -> Encapsulation {
         if self.is_v1(host) { Encapsulation::V1 } else { self.encapsulation }
+    }
+
+    /// Bytes before the BTH of a host's packets.
+    pub(crate) fn encapsulation_len(&self, host: NodeId) -> u16 {
+        let len = match self.is_infiniband {
+            true => Lrh::LEN,
+            false => encapsulation_len(self.encapsulation_of(host), self.tagged),
+        };
+        u16::try_from(len).unwrap_or(u16::MAX)
+    }
+
+    /// Bytes of a frame of a host on a link, with its FCS (or the delimiters of InfiniBand).
+    pub(crate) fn frame_len(
+        &self,
+        encapsulation: Encapsulation,
+        telemetry: Option<TelemetryKind>,
+        (opcode, payload): (Opcode, usize),
+    ) -> usize {
+        match telemetry {
+            _ if self.is_infiniband => infiniband_frame_len(opcode, payload),
+            None => frame_len(encapsulation, self.tagged, opcode, payload),
+            Some(kind) => kind.frame_len(encapsulation, self.tagged, opcode, payload),
+        }
     }
 
     /// How the frames of any host look.

@@ -16,8 +16,8 @@ impl Plan {
 
     /// Byte times that a frame occupies its link for beyond its own bytes: preamble and gap.
     pub(crate) fn gap_bytes(&self) -> u64 {
-        let native = self.profile.hpcc_ns3().is_none();
-        if native { u64::from(PREAMBLE + INTERPACKET_GAP) } else { 0 }
+        let is_ethernet = self.profile.hpcc_ns3().is_none() && self.infiniband.is_none();
+        if is_ethernet { u64::from(PREAMBLE + INTERPACKET_GAP) } else { 0 }
     }
 
     /// How senders react to congestion: every congestion control in use.

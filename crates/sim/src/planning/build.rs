@@ -13,9 +13,9 @@ use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, default_sampling, failures, faults,
-    hop_limit, hpcc_ns3, ingress, integrity, keys, known_hosts, layer2, layer3, links, measure,
-    multicast, neighbours, numbering, ports, receivers, resolve, sampling, service, static_routes,
-    streams, switches, tcp, telemetry, topology,
+    hop_limit, hpcc_ns3, infiniband, ingress, integrity, keys, known_hosts, layer2, layer3, links,
+    measure, multicast, neighbours, numbering, ports, receivers, resolve, sampling, service,
+    static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::address::Addresses;
 use crate::plan::{
@@ -33,7 +33,7 @@ pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
 
 /// See [`Planning::plan_within`](super::Planning::plan_within).
 pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan, ScenarioError> {
-    let resolved = resolve::with_defaults(scenario);
+    let resolved = infiniband::as_planned(resolve::with_defaults(scenario));
     let faults = checks::faults(&resolved).into_iter();
     let mut errors: Vec<ScenarioError> = Vec::new();
     for error in faults.map(|fault| scenario.document.report(fault)) {
@@ -110,6 +110,11 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         None => layer2::active_links(scenario, &topology),
     };
     let static_routes = static_routes::build(&scenario.route, &topology, &hosts, &active_links)?;
+    let infiniband = infiniband::build(scenario, &topology, &active_links)?;
+    let static_routes = match &infiniband {
+        Some(subnet) => subnet.routed.routes(),
+        None => static_routes,
+    };
     let (profile, stop) = match &scenario.profile {
         None => {
             let links = Forwarding {
@@ -146,6 +151,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         known_hosts,
         topology,
         roce,
+        infiniband,
         switch: scenario.switch.clone(),
         switch_overrides,
         ingress: Vec::new(),
@@ -172,7 +178,10 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         sampling,
     };
     if matches!(plan.profile, ProfilePlan::Roce) {
-        buffer::check(&plan)?;
+        if plan.infiniband.is_none() {
+            buffer::check(&plan)?;
+        }
+        infiniband::check_buffers(&plan)?;
         let largest_frame = plan.largest_frame_of_all().get();
         plan.ingress = ingress::build(
             &scenario.ingress,
@@ -199,6 +208,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
         v1_hosts: BTreeSet::new(),
         domains: None,
         encapsulation,
+        is_infiniband: scenario.infiniband.is_some(),
         tagged: config.is_tagged(),
         neighbours: None,
         multicast: None,

@@ -16,6 +16,7 @@ mod faults;
 mod hop_limit;
 mod hpcc_ns3;
 mod ineffective;
+mod infiniband;
 mod ingress;
 mod integrity;
 mod keys;

@@ -53,7 +53,10 @@ pub(super) fn host_rate(scenario: &Scenario) -> Option<Bandwidth> {
 pub(super) fn with_defaults(scenario: &Scenario) -> Scenario {
     let mut resolved = scenario.clone();
     resolve_gid(&mut resolved.roce);
-    let has_ecn = scenario.roce.version == RoceVersion::V2;
+    let has_ecn = scenario.roce.version == RoceVersion::V2 && scenario.infiniband.is_none();
+    if scenario.infiniband.is_some() && !scenario.document.says("roce.priority") {
+        resolved.roce.priority = 0; // The usual service level.
+    }
     let native = scenario.profile.is_none();
     resolved.congestion_control.get_or_insert_with(|| {
         if native { Algorithm::default_for(has_ecn) } else { reference::default_algorithm() }

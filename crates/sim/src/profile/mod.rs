@@ -28,8 +28,8 @@ use std::ops::Range;
 use rocelab_engine::{EventKey, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    BufferPolicy, CongestionSample, FlowControl, NodeId, PortExtras, RouteError, SchedulerConfig,
-    Serialisation,
+    BufferPolicy, CongestionSample, FlowControl, InputQueues, NodeId, PortExtras, RouteError,
+    SchedulerConfig, Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Content, Packet as RdmaPacket, QueuePairProfile};
@@ -95,6 +95,12 @@ pub trait Profile: fmt::Debug + Sized + 'static {
         port: u16,
         adjacency: &Adjacency,
     ) -> Self::FlowControl;
+
+    /// Queues by input port, at the ports of a switch that has such.
+    fn input_queues(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Option<Box<InputQueues>> {
+        _ = (plan, node, adjacency);
+        None
+    }
 
     /// The discipline of a port.
     fn scheduler(plan: &Plan, node: NodeId, port: u16) -> SchedulerConfig;

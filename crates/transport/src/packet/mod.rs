@@ -5,7 +5,7 @@ mod headers;
 use core::fmt;
 
 use rocelab_wire::{
-    Bth, CRC_LEN, CnTag, Ecn, MIN_FRAME_LEN, Opcode, TelemetryKind, Transport, pad_len,
+    Bth, CRC_LEN, CnTag, Ecn, Ethernet, MIN_FRAME_LEN, Opcode, TelemetryKind, Transport, pad_len,
 };
 
 const LOW_24: u32 = 0x00ff_ffff;
@@ -298,17 +298,19 @@ impl Packet {
     }
 
     /// The Ethernet frame's length with its FCS, at least 64 (bytes); `encapsulation_len` counts
-    /// what precedes the BTH.
+    /// what precedes the BTH. Without an Ethernet header the frame is one of native InfiniBand, with its VCRC and two
+    /// delimiters in place of the FCS, and has no least length.
     #[inline]
     #[must_use]
     pub const fn frame_len(&self, encapsulation_len: u16) -> u16 {
         /// BTH, ICRC and FCS.
         const FIXED: u16 = 12 + 4 + 4;
         const MIN: u16 = 64;
+        const ETHERNET: u16 = 14;
         const TAG: u16 = 4;
         const _: () = assert!(FIXED as usize == Bth::LEN + 2 * CRC_LEN);
         const _: () = assert!(TAG as usize == CnTag::LEN);
-        const _: () = assert!(MIN as usize == MIN_FRAME_LEN);
+        const _: () = assert!(MIN as usize == MIN_FRAME_LEN && ETHERNET as usize == Ethernet::LEN);
         let [extension, ..] = self.opcode.extension_len().to_le_bytes();
         let payload = self.payload_len + self.pad_count() as u16;
         let [telemetry, ..] = match self.telemetry() {
@@ -317,7 +319,7 @@ impl Packet {
         };
         let tag = if self.has_cn_tag() { TAG } else { 0 };
         let len = encapsulation_len + FIXED + tag + telemetry as u16 + extension as u16 + payload;
-        if len < MIN { MIN } else { len }
+        if len < MIN && encapsulation_len >= ETHERNET { MIN } else { len }
     }
 
     #[inline]

@@ -44,8 +44,6 @@ impl<P: Profile> OtherFrames<'_, P> {
             if let Some(blocks) = sack {
                 self.0.side.sacks.put(id, blocks);
             }
-            let (priority, len) = (departing.packet.priority(), u32::from(departing.frame_len));
-            self.0.ports[port as usize].port.note_started(priority, len);
             self.0.transmit(key, port, id);
             if more {
                 self.0.arm_free(port);

@@ -180,7 +180,8 @@ impl Checkpoint<'_> {
         state.marking.load(from)?;
         for saved_in in 0..8 {
             for id in self.packets().load_all(from)? {
-                let frame = (id, u32::from(self.0.pool.get(id).frame_len));
+                let packet = self.0.pool.get(id);
+                let frame = (id, u32::from(packet.frame_len), packet.switch_port);
                 let queue = self.queue_now(port, id).unwrap_or(saved_in);
                 let state = &mut self.0.ports[port as usize].port;
                 state.restore_waiting((saved_in, queue), frame, &mut self.0.pool);

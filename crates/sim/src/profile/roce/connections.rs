@@ -13,7 +13,7 @@ use rocelab_transport::cm::{
 use rocelab_transport::{Content, Packet as RdmaPacket, Transmit};
 use rocelab_units::SimTime;
 use rocelab_wire::cm::{RejectReason, TCP_PORT_SPACE, service_id};
-use rocelab_wire::{Deth, Ecn, Opcode, encapsulation_len};
+use rocelab_wire::{Deth, Ecn, Opcode};
 
 use crate::record::FlowFailure;
 use crate::{CmPlan, FlowPlan, Plan};
@@ -79,7 +79,7 @@ impl Connections {
             ..CmConfig::new(gid, guid(plan, node))
         });
         manager.listen(service_id(TCP_PORT_SPACE, SERVICE_PORT));
-        let len = encapsulation_len(plan.roce.encapsulation_of(node), plan.roce.tagged);
+        let encapsulation_len = plan.roce.encapsulation_len(node);
         Self {
             node,
             manager,
@@ -88,7 +88,7 @@ impl Connections {
             expected: BTreeMap::new(),
             next_psn: draw(1 << 24),
             priority: cm.priority,
-            encapsulation_len: u16::try_from(len).unwrap_or(u16::MAX),
+            encapsulation_len,
             changes: VecDeque::new(),
         }
     }

@@ -16,7 +16,7 @@ use rocelab_transport::{
     ReceiveQueueConfig, STACKS, Turn, WorkRequest,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::{MULTICAST_QPN, Psn, TelemetryHeader, encapsulation_len};
+use rocelab_wire::{MULTICAST_QPN, Psn, TelemetryHeader};
 
 use super::Roce;
 use super::app::{HostApps, SlotView};
@@ -110,11 +110,9 @@ impl VerbsHost {
     pub(super) fn new(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Self {
         let link = adjacency.ports_of(node).first();
         let line_rate = link.map(|port| plan.topology.links[port.link as usize].rate);
-        let len = encapsulation_len(plan.roce.encapsulation_of(node), plan.roce.tagged);
-        let mut nic = Nic::new(NicConfig {
-            line_rate: line_rate.unwrap_or_default(),
-            encapsulation_len: u16::try_from(len).unwrap_or(u16::MAX),
-        });
+        let encapsulation_len = plan.roce.encapsulation_len(node);
+        let mut nic =
+            Nic::new(NicConfig { line_rate: line_rate.unwrap_or_default(), encapsulation_len });
         let integrity = plan.integrity.then(|| Box::new(Integrity::new(plan.seed)));
         if integrity.is_some() {
             nic.set_memory(Memory::open());
@@ -263,8 +261,12 @@ impl VerbsHost {
             more_entropies: plan.more_flow_hashes(self.node, peer, described.entropy),
             initial_psn,
             remote_initial_psn,
-            priority: described.priority,
-            marking: plan.markings.of_queue_pair(described.marking, self.node, described.priority),
+            priority: plan.service_level(self.node, peer, described.priority),
+            marking: plan.markings.of_queue_pair(
+                described.marking,
+                self.node,
+                plan.service_level(self.node, peer, described.priority),
+            ),
             receive_queue: if posts_receives {
                 ReceiveQueueConfig::Own
             } else {

@@ -20,7 +20,8 @@ pub use marking::EcnMarking;
 use rocelab_engine::{NodeOrder, RngStream};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    Link, LinkController, NodeId, PortExtras, RouteError, Routes, SchedulerConfig, SwitchBuffer,
+    CreditControl, CreditedBuffer, GeneralBuffer, InputQueues, Link, LinkController,
+    LinkFlowControl, NodeId, PortExtras, RouteError, Routes, SchedulerConfig, SwitchBuffer,
 };
 pub use starts::StartsByHost;
 
@@ -65,15 +66,31 @@ impl Profile for Roce {
 
     fn link(plan: &Plan, neighbour: &Neighbour) -> Link {
         let link = &plan.topology.links[neighbour.link as usize];
-        Link::new(link.rate, link.delay + plan.latency_of(neighbour.node))
+        let delay = link.delay + plan.latency_of(neighbour.node);
+        if plan.infiniband.is_some() {
+            return Link::infiniband(link.rate, delay);
+        }
+        Link::new(link.rate, delay)
     }
 
     fn flow_control(plan: &Plan, node: NodeId, port: u16, adjacency: &Adjacency) -> LinkController {
+        if let Some(config) = plan.credits_at(node, port, adjacency) {
+            return LinkController::Credits(Box::new(CreditControl::new(config)));
+        }
         let control = plan.flow_control_at(node, port, adjacency);
-        control.controller(plan.port_at(node, port).pause_quanta)
+        let quanta = plan.port_at(node, port).pause_quanta;
+        let by_pauses = || LinkFlowControl::default().controller(quanta);
+        control.controller(quanta).or_else(by_pauses).expect("PFC works by pauses")
+    }
+
+    fn input_queues(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Option<Box<InputQueues>> {
+        plan.input_queues(node, adjacency)
     }
 
     fn scheduler(plan: &Plan, node: NodeId, port: u16) -> SchedulerConfig {
+        if let Some(infiniband) = &plan.infiniband {
+            return SchedulerConfig::VirtualLanes(infiniband.arbitration.clone());
+        }
         plan.port_at(node, port).scheduler.clone()
     }
 
@@ -90,6 +107,12 @@ impl Profile for Roce {
         switch: NodeId,
         adjacency: &Adjacency,
     ) -> Result<SwitchBuffer, BuildError> {
+        if plan.infiniband.is_some() {
+            let ports = adjacency.ports_of(switch).iter();
+            let sizes: Vec<_> = ports.map(|far| plan.lane_buffers(switch, far)).collect();
+            let buffer = GeneralBuffer::Credited(CreditedBuffer::new(&sizes));
+            return Ok(SwitchBuffer::General(Box::new(buffer)));
+        }
         let config = plan.switch_at(switch);
         let headroom = plan.headroom(switch, adjacency);
         let buffer = SwitchBuffer::new(config, &headroom).map_err(|error| {

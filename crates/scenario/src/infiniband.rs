@@ -1,0 +1,146 @@
+//! `[infiniband]`: native InfiniBand in place of RoCE's Ethernet.
+
+use rocelab_fabric::{VlArbitration, VlWeight};
+use rocelab_units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `[infiniband]`: links and switches of InfiniBand in place of Ethernet. Packets have an LRH and no Ethernet header, links
+/// have virtual lanes with credits in place of pauses, and a subnet manager fills the forwarding tables. What `[roce]` says
+/// of queue pairs holds; service levels (SL) take the place of priorities.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InfiniBandConfig {
+    /// Virtual lanes for data of every link: 1, 2, 4 or 8.
+    pub data_vls: u8,
+    /// The buffer of each lane at each port that packets come in by: `"auto"`, or a size. `"auto"` is four packets of the
+    /// path MTU, or what fills the loop of the cable if that is more; no lane has more than 131,072 bytes ahead.
+    pub vl_buffer: VlBuffer,
+    /// While data waits, the least time between two flow control packets of a lane. With nothing else to send, they go at
+    /// once.
+    pub update_interval: Duration,
+    /// The subnet manager.
+    #[serde(skip_serializing_if = "SubnetManagerConfig::is_default")]
+    pub sm: SubnetManagerConfig,
+    /// Service levels and arbitration of lanes.
+    #[serde(skip_serializing_if = "LaneConfig::is_default")]
+    pub qos: LaneConfig,
+}
+
+impl Default for InfiniBandConfig {
+    fn default() -> Self {
+        Self {
+            data_vls: 4,
+            vl_buffer: VlBuffer::Auto,
+            update_interval: Duration::from_ns(256),
+            sm: SubnetManagerConfig::default(),
+            qos: LaneConfig::default(),
+        }
+    }
+}
+
+/// The buffer of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VlBuffer {
+    /// Four packets of the path MTU, or what fills the loop of the cable.
+    Auto,
+    /// This much, rounded down to blocks of 64 bytes.
+    Fixed(Bytes),
+}
+
+impl Serialize for VlBuffer {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str("auto"),
+            Self::Fixed(bytes) => bytes.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for VlBuffer {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text == "auto" {
+            return Ok(Self::Auto);
+        }
+        text.parse().map(Self::Fixed).map_err(serde::de::Error::custom)
+    }
+}
+
+impl JsonSchema for VlBuffer {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "VlBuffer".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "`auto`, or a size such as `32KiB`."
+        })
+    }
+}
+
+/// `[infiniband.sm]`: how the subnet manager routes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SubnetManagerConfig {
+    /// The routing engine, by OpenSM's names: `minhop`, `updn`, `dnup`, `ftree`, `dor`, `sssp`, `dfsssp` or `lash`.
+    pub engine: String,
+    /// The root switches of `updn` and `ftree`. Default: the engine finds them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<String>,
+}
+
+impl Default for SubnetManagerConfig {
+    fn default() -> Self {
+        Self { engine: "minhop".to_owned(), roots: Vec::new() }
+    }
+}
+
+impl SubnetManagerConfig {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// `[infiniband.qos]`: which lane a service level takes, and which lane sends first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LaneConfig {
+    /// The virtual lane of each service level, from SL 0 on, the same on all links. Default: that of its own number, modulo
+    /// `data_vls`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sl_to_vl: Vec<u8>,
+    /// The list of lanes that goes first: `[lane, weight]`, in units of 64 bytes. Default: `[[0, 4]]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<Vec<VlWeight>>,
+    /// The list of lanes that goes where the first has nothing to send, or has sent as much as it may. Default: all lanes
+    /// but 0, with a weight of 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<Vec<VlWeight>>,
+    /// What the first list may send before the second has its turn, in units of 4096 bytes: 0 for one packet, 255 for no
+    /// limit.
+    pub high_limit: u8,
+}
+
+impl LaneConfig {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The lane of a service level (0 to 7), of so many lanes for data.
+    pub fn lane_of(&self, service_level: u8, data_vls: u8) -> u8 {
+        let usual = service_level % data_vls.max(1);
+        self.sl_to_vl.get(usize::from(service_level)).copied().unwrap_or(usual)
+    }
+
+    /// The tables of every port.
+    pub fn arbitration(&self) -> VlArbitration {
+        let usual = VlArbitration::default();
+        VlArbitration {
+            high: self.high.clone().unwrap_or(usual.high),
+            low: self.low.clone().unwrap_or(usual.low),
+            high_limit: self.high_limit,
+        }
+    }
+}

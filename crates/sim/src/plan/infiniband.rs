@@ -1,0 +1,261 @@
+//! A subnet of InfiniBand: lanes, buffers, and what the subnet manager decided.
+
+use std::sync::Arc;
+
+use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::{
+    CreditConfig, DATA_LANES, InputQueues, MIN_FRAME, NodeId, StaticRoute, Topology, VlArbitration,
+    blocks_of,
+};
+use rocelab_subnet::{Engine, Guid, NO_PORT, Node, NodeKind, Options, PortId, Routing, Subnet};
+use rocelab_units::{Bandwidth, Bytes, Duration};
+use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};
+
+use super::Plan;
+use crate::scenario::VlBuffer;
+
+/// Byte times of a flow control packet, its delimiters included.
+const FLOW_CONTROL_LEN: u32 = (FlowControlPacket::LEN + DELIMITERS_LEN) as u32;
+
+/// The node GUIDs of switches and channel adapters begin here.
+const SWITCH_GUIDS: u64 = 0x20_0000;
+const ADAPTER_GUIDS: u64 = 0x10_0000;
+
+/// A subnet of InfiniBand.
+#[derive(Clone, Debug)]
+pub struct InfiniBandPlan {
+    /// Virtual lanes for data: 1 to 8.
+    pub data_vls: u8,
+    /// The lane of each service level.
+    pub lane_of: [u8; DATA_LANES],
+    /// Which lane of a port sends first.
+    pub arbitration: VlArbitration,
+    /// The buffer of a lane at a port.
+    pub vl_buffer: VlBuffer,
+    /// The least time between two flow control packets of a lane while data waits.
+    pub update_interval: Duration,
+    /// Who routes, and how.
+    pub manager: SubnetManagerPlan,
+    /// What it decided of the whole network.
+    pub routed: Arc<RoutedSubnet>,
+}
+
+/// The subnet manager.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubnetManagerPlan {
+    /// The routing engine.
+    pub engine: Engine,
+    /// Root switches; without them, the engine finds them.
+    pub roots: Option<Vec<NodeId>>,
+    /// Data lanes that the engine may use.
+    pub lanes: u8,
+}
+
+/// LIDs, forwarding tables and service levels.
+#[derive(Clone, Debug)]
+pub struct RoutedSubnet {
+    /// The subnet, whose nodes have the numbers of the topology's.
+    pub subnet: Subnet,
+    /// The tables, and the engine that made them.
+    pub routing: Routing,
+    /// By node of the topology: the end port of a host.
+    end_ports: Vec<Option<usize>>,
+}
+
+impl SubnetManagerPlan {
+    /// Routes a network over the links that are `active`.
+    ///
+    /// # Errors
+    /// Why the network is no subnet.
+    pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
+        let subnet = subnet_of(topology, active)?;
+        let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
+        let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
+        let options = Options { lanes: self.lanes, roots, ..Options::default() };
+        let routing = rocelab_subnet::route(&subnet, self.engine, &options);
+        let mut end_ports = vec![None; topology.nodes.len()];
+        for (number, end_port) in subnet.end_ports().iter().enumerate() {
+            if let Some(place) = end_ports.get_mut(end_port.id.node) {
+                *place = Some(number);
+            }
+        }
+        Ok(RoutedSubnet { subnet, routing, end_ports })
+    }
+}
+
+impl RoutedSubnet {
+    /// What switches do with packets for each host, in the order of switches and hosts.
+    pub fn routes(&self) -> Vec<StaticRoute> {
+        let hosts: Vec<_> = self.hosts().collect();
+        let mut routes = Vec::new();
+        for (switch, &node) in self.subnet.switches().iter().enumerate() {
+            for &(host, lid) in &hosts {
+                let port = self.routing.tables.forwarding.port(switch, lid);
+                let Some(port) = port.filter(|&port| port != NO_PORT && port > 0) else { continue };
+                let switch = u32::try_from(node).unwrap_or(NodeId::MAX);
+                routes.push(StaticRoute {
+                    switch,
+                    destination: host,
+                    ports: vec![u16::from(port) - 1],
+                });
+            }
+        }
+        routes.sort_by_key(|route| (route.switch, route.destination));
+        routes
+    }
+
+    /// Hosts with their LIDs.
+    fn hosts(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
+        let all = (0u32..).zip(&self.end_ports);
+        all.filter_map(|(node, &end_port)| {
+            let end_port = &self.subnet.end_ports()[end_port?];
+            (end_port.kind == NodeKind::ChannelAdapter).then_some((node, end_port.lids.base))
+        })
+    }
+
+    /// The LID of a node; none if the subnet manager does not reach it.
+    pub fn lid(&self, node: NodeId) -> Option<u16> {
+        let end_port = self.end_ports.get(node as usize).copied().flatten()?;
+        Some(self.subnet.end_ports()[end_port].lids.base)
+    }
+
+    /// The service level of packets from one host to another, where the engine says so: none if it does not give any.
+    pub fn service_level(&self, from: NodeId, to: NodeId) -> Option<u8> {
+        if self.routing.tables.lanes <= 1 {
+            return None;
+        }
+        let source = self.end_ports.get(from as usize).copied().flatten()?;
+        Some(self.routing.tables.service_level(&self.subnet, source, self.lid(to)?))
+    }
+}
+
+/// The subnet of a network over the links that are `active`; the manager is at the first host.
+///
+/// # Errors
+/// Why it is none.
+pub fn subnet_of(topology: &Topology, active: &[bool]) -> Result<Subnet, String> {
+    let adjacency = topology.adjacency();
+    let mut subnet = rocelab_subnet::Topology::default();
+    let (mut switches, mut adapters) = (SWITCH_GUIDS, ADAPTER_GUIDS);
+    for (node, described) in (0u32..).zip(&topology.nodes) {
+        let (kind, guid) = if topology.is_switch(node) {
+            switches += 1;
+            (NodeKind::Switch, switches - 1)
+        } else {
+            adapters += 2;
+            (NodeKind::ChannelAdapter, adapters - 2)
+        };
+        let count = adjacency.ports_of(node).len();
+        let ports = u8::try_from(count).map_err(|_| {
+            format!(
+                "{} has {count} ports, and a switch of InfiniBand has at most 254",
+                described.name
+            )
+        })?;
+        subnet
+            .add(Node::new(kind, Guid::new(guid), &*described.name, ports))
+            .map_err(|error| error.to_string())?;
+    }
+    for (number, link) in (0u32..).zip(&topology.links) {
+        if active.get(number as usize) != Some(&true) {
+            continue;
+        }
+        let end = |node: NodeId| {
+            let port = adjacency.port_of_link(node, number).unwrap_or(0) + 1;
+            PortId { node: node as usize, port: u8::try_from(port).unwrap_or(u8::MAX) }
+        };
+        subnet.connect(end(link.a), end(link.b)).map_err(|error| error.to_string())?;
+    }
+    let manager = topology.hosts().next().unwrap_or(0);
+    Subnet::new(subnet, manager as usize, 0).map_err(|error| error.to_string())
+}
+
+impl Plan {
+    /// The service level of packets from a host to another: that of the path, where the routing engine gives one.
+    pub fn service_level(&self, from: NodeId, to: NodeId, priority: u8) -> u8 {
+        let routed = self.infiniband.as_ref().and_then(|plan| plan.routed.service_level(from, to));
+        routed.unwrap_or(priority)
+    }
+
+    /// The lane of a service level; a priority as it is, on Ethernet.
+    pub(crate) fn lane_of(&self, service_level: u8) -> u8 {
+        let lane = |plan: &InfiniBandPlan| plan.lane_of[usize::from(service_level & 7)];
+        self.infiniband.as_ref().map_or(service_level, lane)
+    }
+
+    /// The shortest frame on a link, without preamble and gap (bytes).
+    pub(crate) fn shortest_frame(&self) -> u32 {
+        if self.infiniband.is_some() { FLOW_CONTROL_LEN } else { MIN_FRAME }
+    }
+
+    /// The buffers of the lanes at the port of `node` behind which `neighbour` is (blocks of 64 bytes).
+    pub fn lane_buffers(&self, node: NodeId, neighbour: &Neighbour) -> [u16; DATA_LANES] {
+        let Some(plan) = &self.infiniband else { return [0; DATA_LANES] };
+        let blocks = match plan.vl_buffer {
+            VlBuffer::Fixed(bytes) => bytes.get() / CREDIT_BLOCK_LEN as u64,
+            VlBuffer::Auto => self.looped_blocks(node, neighbour),
+        };
+        let blocks = u16::try_from(blocks).unwrap_or(u16::MAX);
+        std::array::from_fn(|lane| if lane < usize::from(plan.data_vls) { blocks } else { 0 })
+    }
+
+    /// Blocks of four of the largest packets, or of as many as fill the loop of a link if those are more: the packet, the way
+    /// there and back, and the flow control packet, which waits for a packet that goes the other way.
+    fn looped_blocks(&self, node: NodeId, neighbour: &Neighbour) -> u64 {
+        let link = &self.topology.links[neighbour.link as usize];
+        let largest = u32::try_from(self.largest_frame().get()).unwrap_or(u32::MAX);
+        let time = |len: u32| link.rate.transmission_time(Bytes::new(len.into()));
+        let back = link.delay + self.latency_of(node) + self.latency_of(neighbour.node);
+        let round = time(largest) * 2 + link.delay + back + time(FLOW_CONTROL_LEN);
+        let packets = packets_in(link.rate, round, largest).max(4);
+        let blocks = u64::from(blocks_of(largest));
+        let most = u64::from(FlowControlPacket::MAX_CREDITS) / blocks;
+        packets.min(most.max(1)) * blocks
+    }
+
+    /// What the credits of a port follow from.
+    pub(crate) fn credits_at(
+        &self,
+        node: NodeId,
+        port: u16,
+        adjacency: &Adjacency,
+    ) -> Option<CreditConfig> {
+        /// After which a flow control packet is due at the latest (IBTA 7.9.4), of a link of four lanes.
+        const SYMBOL_TIMES: u64 = 65_536;
+        const WIDTH: u64 = 4;
+        let plan = self.infiniband.as_ref()?;
+        let neighbour = adjacency.ports_of(node).get(usize::from(port))?;
+        let link = &self.topology.links[neighbour.link as usize];
+        let back = Neighbour { node, link: neighbour.link };
+        Some(CreditConfig {
+            buffer: self.lane_buffers(node, neighbour),
+            far_buffer: self.lane_buffers(neighbour.node, &back),
+            update_interval: plan.update_interval,
+            is_lossy: self.may_lose_frames(neighbour.link),
+            heartbeat: link.rate.transmission_time(Bytes::new(SYMBOL_TIMES * WIDTH)),
+        })
+    }
+
+    /// Whether frames may be lost on a link otherwise than by its failure.
+    fn may_lose_frames(&self, link: u32) -> bool {
+        let is_noisy =
+            |number: u32| self.links.get(&number).is_some_and(|own| own.bit_error_rate.is_some());
+        self.topology.links[link as usize].loss > 0.0 || is_noisy(link) || !self.faults.is_empty()
+    }
+
+    /// Queues by lane and input port, in a switch of InfiniBand.
+    pub(crate) fn input_queues(
+        &self,
+        node: NodeId,
+        adjacency: &Adjacency,
+    ) -> Option<Box<InputQueues>> {
+        let plan = self.infiniband.as_ref().filter(|_| self.topology.is_switch(node))?;
+        let inputs = u16::try_from(adjacency.ports_of(node).len()).unwrap_or(u16::MAX);
+        Some(Box::new(InputQueues::new(plan.data_vls, inputs)))
+    }
+}
+
+/// Packets of `len` bytes that a link carries in a time, the last one begun.
+fn packets_in(rate: Bandwidth, time: Duration, len: u32) -> u64 {
+    rate.bytes_in(time).get().div_ceil(u64::from(len).max(1))
+}

@@ -1,0 +1,231 @@
+//! `[infiniband]`, checked, and what it means for the rest of a scenario.
+
+use std::sync::Arc;
+
+use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight};
+use rocelab_subnet::Engine;
+use rocelab_transport::congestion_control::Feedback;
+use rocelab_units::Bandwidth;
+
+use super::{algorithms, switches, tcp};
+use crate::plan::{InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
+use crate::scenario::{
+    FailureKind, Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
+};
+
+/// The most entries of a list of lanes (IBTA 7.6.9).
+const MOST_ENTRIES: usize = 64;
+
+/// The scenario as it is planned: on InfiniBand nothing has an IP header, every lane is lossless, and any link may be used.
+pub(super) fn as_planned(mut scenario: Scenario) -> Scenario {
+    if scenario.infiniband.is_some() {
+        scenario.roce.version = RoceVersion::V1;
+        scenario.layer2.forwarding = Forwarding::Multipath;
+        scenario.switch = SwitchConfig {
+            lossless: (0..8).collect(),
+            flow_control: LinkFlowControl::Credits,
+            ..scenario.switch
+        };
+    }
+    scenario
+}
+
+/// What is wrong with a scenario of InfiniBand, as far as its values say so.
+pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
+    let Some(config) = &scenario.infiniband else { return Ok(()) };
+    check_lanes(config)?;
+    engine_of(config)?;
+    check_others(scenario)?;
+    check_algorithms(scenario)
+}
+
+fn check_lanes(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let lanes = config.data_vls;
+    ensure([1, 2, 4, 8].contains(&lanes), || {
+        Fault::at("infiniband.data_vls", "a port has 1, 2, 4 or 8 lanes for data")
+            .value(lanes)
+            .help("give one of these numbers")
+    })?;
+    ensure(config.qos.sl_to_vl.len() <= 8, || {
+        Fault::at("infiniband.qos.sl_to_vl", "service levels from 8 on are not simulated")
+            .help("give the lanes of SL 0 to at most SL 7")
+    })?;
+    for (level, &lane) in config.qos.sl_to_vl.iter().enumerate() {
+        ensure(lane < lanes, || {
+            let key = format!("infiniband.qos.sl_to_vl[{level}]");
+            Fault::at(key, format!("there are {lanes} lanes, from 0 on"))
+                .value(lane)
+                .help(format!("give 0 to {}, or a larger infiniband.data_vls", lanes - 1))
+        })?;
+    }
+    let arbitration = config.qos.arbitration();
+    for (key, list) in [("high", &arbitration.high), ("low", &arbitration.low)] {
+        let key = format!("infiniband.qos.{key}");
+        ensure(list.len() <= MOST_ENTRIES, || {
+            Fault::at(&key, format!("a list has at most {MOST_ENTRIES} entries"))
+                .help("leave out entries")
+        })?;
+        for (index, VlWeight(lane, _)) in list.iter().enumerate() {
+            ensure(*lane < 8, || {
+                Fault::at(format!("{key}[{index}]"), "lanes for data are 0 to 7")
+                    .value(lane)
+                    .help("give a lane from 0 to 7, and its weight")
+            })?;
+        }
+    }
+    let served = arbitration.lanes();
+    for level in 0..8 {
+        let lane = config.qos.lane_of(level, lanes);
+        ensure(served & 1 << lane != 0, || {
+            let text =
+                format!("lane {lane}, which SL {level} takes, has no turn: it would never send");
+            Fault::at("infiniband.qos", text)
+                .help("name the lane in `high` or `low`, with a weight above 0")
+        })?;
+    }
+    Ok(())
+}
+
+fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
+    let usable = || Engine::ALL.into_iter().filter(|&engine| engine != Engine::File);
+    usable().find(|engine| engine.name() == config.sm.engine).ok_or_else(|| {
+        let names: Vec<_> = usable().map(Engine::name).collect();
+        Fault::at("infiniband.sm.engine", "there is no such routing engine")
+            .value(&config.sm.engine)
+            .help(format!("use one of {}", names.join(", ")))
+    })
+}
+
+/// What Ethernet has and InfiniBand does not, or is not simulated of it.
+fn check_others(scenario: &Scenario) -> Result<(), Fault> {
+    let refuse = |is_there: bool, key: &str, why: &str| {
+        ensure(!is_there, || Fault::at(key, why).help("leave it out, or leave out `[infiniband]`"))
+    };
+    let storms = scenario.failure.iter().position(|one| one.kind == FailureKind::PauseStorm);
+    let storm = format!("failure[{}].kind", storms.unwrap_or(0));
+    refuse(scenario.profile.is_some(), "profile", "other simulators have no InfiniBand")?;
+    refuse(scenario.layer3.is_some(), "layer3", "a subnet of InfiniBand has no IP routers")?;
+    refuse(!scenario.route.is_empty(), "route", "the subnet manager makes all routes")?;
+    refuse(scenario.switch.ecn.is_some(), "switch.ecn", "packets of InfiniBand have no ECN field")?;
+    refuse(scenario.switch.qcn.is_some(), "switch.qcn", "QCN is of Ethernet")?;
+    refuse(tcp::is_used(scenario), "workload", "TCP over InfiniBand is not simulated")?;
+    refuse(
+        scenario.host.stack != Default::default(),
+        "host.stack",
+        "other stacks than RDMA are not simulated on InfiniBand",
+    )?;
+    refuse(
+        !scenario.slow_receiver.is_empty(),
+        "slow_receiver",
+        "slow receivers work by pauses, which InfiniBand does not have",
+    )?;
+    refuse(storms.is_some(), &storm, "InfiniBand has no pauses")?;
+    refuse(scenario.watchdog.switch.is_some(), "watchdog.switch", "InfiniBand has no pauses")?;
+    refuse(scenario.watchdog.nic.is_some(), "watchdog.nic", "InfiniBand has no pauses")?;
+    refuse(
+        !scenario.multicast_group.is_empty(),
+        "multicast_group",
+        "multicast is not simulated on InfiniBand",
+    )?;
+    refuse(scenario.capture.is_some(), "capture", "packets of InfiniBand are not captured")
+}
+
+/// Only what acknowledgements tell by their time reaches a sender.
+fn check_algorithms(scenario: &Scenario) -> Result<(), Fault> {
+    for named in algorithms::named(scenario) {
+        let feedback = named.algorithm.feedback(Bandwidth::default());
+        ensure(matches!(feedback, Feedback::None | Feedback::Rtt), || {
+            let name = named.algorithm.name();
+            let text = format!("`{name}` needs what switches of Ethernet tell of congestion");
+            Fault::at(named.section(), text)
+                .help("use `none`, `timely`, `patched-timely` or `swift`")
+        })?;
+    }
+    Ok(())
+}
+
+/// The subnet, routed.
+pub(super) fn build(
+    scenario: &Scenario,
+    topology: &Topology,
+    active: &[bool],
+) -> Result<Option<InfiniBandPlan>, Fault> {
+    let Some(config) = &scenario.infiniband else { return Ok(None) };
+    let roots = match &config.sm.roots[..] {
+        [] => None,
+        names => {
+            let found = switches::named_switches(names, topology);
+            Some(found.map_err(|fault| fault.within("infiniband.sm.roots"))?)
+        }
+    };
+    let manager = SubnetManagerPlan { engine: engine_of(config)?, roots, lanes: config.data_vls };
+    let routed = manager.route(topology, active).map_err(|reason| {
+        Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
+            .help("use a smaller topology, or one whose hosts are all connected")
+    })?;
+    check_ways(config, topology, &routed)?;
+    Ok(Some(InfiniBandPlan {
+        data_vls: config.data_vls,
+        lane_of: std::array::from_fn(|level| {
+            let [level, ..] = level.to_le_bytes();
+            config.qos.lane_of(level, config.data_vls)
+        }),
+        arbitration: config.qos.arbitration(),
+        vl_buffer: config.vl_buffer,
+        update_interval: config.update_interval,
+        manager,
+        routed: Arc::new(routed),
+    }))
+}
+
+/// Every host has a way to every other.
+fn check_ways(
+    config: &InfiniBandConfig,
+    topology: &Topology,
+    routed: &RoutedSubnet,
+) -> Result<(), Fault> {
+    let routes = routed.routes();
+    let switches = topology.switches().count();
+    let adjacency = topology.adjacency();
+    let leaves = topology.hosts().filter_map(|host| adjacency.ports_of(host).first());
+    let mut leaves: Vec<_> =
+        leaves.map(|far| far.node).filter(|&one| topology.is_switch(one)).collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    let hosts = topology.hosts().count();
+    let complete = |leaf: &&u32| {
+        let of_leaf = routes.partition_point(|route| route.switch < **leaf);
+        routes[of_leaf..].iter().take_while(|route| route.switch == **leaf).count() == hosts
+    };
+    let lacking = leaves.iter().find(|leaf| !complete(leaf)).filter(|_| switches > 0);
+    ensure(lacking.is_none(), || {
+        let name = lacking.map_or("", |&leaf| &topology.nodes[leaf as usize].name);
+        let text = format!("`{}` finds no way from {name} to some host", config.sm.engine);
+        Fault::at("infiniband.sm", text).help("use another engine, or other roots")
+    })
+}
+
+/// What a plan says of buffers: each lane has room for a packet of the path MTU.
+pub(super) fn check_buffers(plan: &Plan) -> Result<(), Fault> {
+    let has_code_points = plan.infiniband.is_some() && plan.markings.all().len() > 8;
+    ensure(!has_code_points, || {
+        Fault::at("infiniband", "packets of InfiniBand have no code points")
+            .help("leave out every `marking` and `roce.cnp_marking`")
+    })?;
+    let Some(VlBuffer::Fixed(size)) = plan.infiniband.as_ref().map(|own| own.vl_buffer) else {
+        return Ok(());
+    };
+    let largest = u32::try_from(plan.largest_frame().get()).unwrap_or(u32::MAX);
+    let least = u64::from(rocelab_fabric::blocks_of(largest)) * 64;
+    ensure(size.get() >= least, || {
+        let text = format!("a lane never has credits for a packet of {} bytes", largest - 2);
+        Fault::at("infiniband.vl_buffer", text)
+            .value(size)
+            .help(format!("give at least {least}B, or \"auto\""))
+    })?;
+    ensure(size.get() <= u64::from(u16::MAX) * 64, || {
+        Fault::at("infiniband.vl_buffer", "that is more memory than any port has")
+            .value(size)
+            .help("give at most 4MiB: more than 128KiB of a lane are never ahead anyway")
+    })
+}
