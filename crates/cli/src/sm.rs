@@ -12,6 +12,8 @@ use rocelab_subnet::{
     credit_loops, dump, ibnetdiscover, lft_file, roots, route,
 };
 
+use rocelab_sim::{Planning, Scenario, subnet_topology};
+
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -25,8 +27,8 @@ const LEVELS: &str = "sl.txt";
 /// Arguments of `rocelab sm`.
 #[derive(Debug, Args)]
 pub(crate) struct SmArguments {
-    /// A subnet, as `ibnetdiscover` prints it or `ibsim` reads it.
-    #[arg(value_name = "NET")]
+    /// A subnet, as `ibnetdiscover` prints it or `ibsim` reads it, or a scenario (.toml).
+    #[arg(value_name = "NET_OR_SCENARIO")]
     net: PathBuf,
     /// The routing engine.
     #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(Engine::ALL.map(Engine::name)))]
@@ -41,7 +43,7 @@ pub(crate) struct SmArguments {
     /// The forwarding tables of the engine `file`, as in opensm-lfts.dump.
     #[arg(long, value_name = "FILE", required_if_eq("engine", "file"))]
     lfts: Option<PathBuf>,
-    /// The node that runs the subnet manager, by its name or GUID. [default: the first one in NET]
+    /// The node that runs the subnet manager, by its name or GUID. [default: the first one]
     #[arg(long, value_name = "NODE")]
     manager: Option<String>,
     /// Data lanes of all ports. `dfsssp` and `lash` refuse a subnet that needs more.
@@ -96,14 +98,11 @@ impl SmArguments {
 
     fn subnet(&self) -> Result<Subnet, Failure> {
         let text = read("NET", &self.net)?;
-        if self.net.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
-            return Err(Failure::Input(format!(
-                "NET = {}: is a scenario, and only the output of ibnetdiscover is read; write the topology in that \
-                 format",
-                self.net.display()
-            )));
-        }
-        let topology = ibnetdiscover::read(&self.net, &text).map_err(wrong_file)?;
+        let topology = if is_scenario(&self.net) {
+            topology_of_scenario(&self.net)?
+        } else {
+            ibnetdiscover::read(&self.net, &text).map_err(wrong_file)?
+        };
         let manager = self.manager(&topology)?;
         let wrong = |error: SubnetError| {
             let help = match error {
@@ -161,6 +160,23 @@ impl SmArguments {
         let net = Inputs::file(&self.net, "the subnet itself");
         others.map(|path| Inputs::file(path, "a file that is read")).fold(net, Inputs::and)
     }
+}
+
+/// Whether it is a scenario by its name.
+fn is_scenario(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
+}
+
+/// The nodes and cables of a scenario, whatever its links are of.
+fn topology_of_scenario(path: &Path) -> Result<Topology, Failure> {
+    let plan = Scenario::load(path, &[])?.plan()?;
+    let every_link = plan.topology.all_links_active();
+    subnet_topology(&plan.topology, &every_link).map_err(|reason| {
+        Failure::Input(format!(
+            "NET_OR_SCENARIO = {}: the topology is no subnet: {reason}; use a smaller one",
+            path.display()
+        ))
+    })
 }
 
 fn wrong_file(error: rocelab_subnet::InputError) -> Failure {

@@ -49,8 +49,8 @@ pub use chain::{Chain, Fifo, PacketId};
 pub use domains::{DomainConfig, DomainForwarding, DomainFrame, DomainPlace, Domains, SwitchRole};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{
-    ControlFrame, CreditConfig, CreditControl, DATA_LANES, FlowControl, LinkController,
-    LinkFlowControl, LinkFrame, OnOffFlowControl, PauseFrame, blocks_of,
+    ControlFrame, CreditConfig, CreditControl, CreditCounts, DATA_LANES, FlowControl,
+    LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl, PauseFrame, blocks_of,
 };
 pub use forwarding::{
     ForwardedFrame, Forwarding, ForwardingDrop, ForwardingPlane, KnownHosts, LearningConfig,

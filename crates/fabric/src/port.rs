@@ -51,8 +51,6 @@ pub struct Port<L = Link, F = LinkController> {
     flow_control: F,
     /// Rarely used state; see [`PortExtras`].
     extras: Option<Box<PortExtras>>,
-    /// In place of `queues`, whose bytes are counted on: queues by input port, in switches of InfiniBand.
-    inputs: Option<Box<InputQueues>>,
 }
 
 /// State that few ports need. It is apart, so that all other ports stay small.
@@ -73,6 +71,8 @@ pub struct PortExtras {
     pub discards: u8,
     /// Whether the link is down: all frames are discarded instead of queued.
     pub cut_off: bool,
+    /// In place of the port's queues, whose bytes are counted on: queues by input port, in switches of InfiniBand.
+    pub inputs: Option<Box<InputQueues>>,
 }
 
 impl Port {
@@ -100,7 +100,6 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             queues: [PriorityQueue::default(); 8],
             flow_control,
             extras: None,
-            inputs: None,
         }
     }
 
@@ -108,8 +107,19 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// [counts frames](FlowControl::counts_frames).
     #[must_use]
     pub fn with_inputs(mut self, inputs: Option<Box<InputQueues>>) -> Self {
-        self.inputs = inputs;
+        if inputs.is_some() {
+            self.extras.get_or_insert_default().inputs = inputs;
+        }
         self
+    }
+
+    /// Queues by input, if there are any.
+    fn inputs(&self) -> Option<&InputQueues> {
+        self.extras.as_ref()?.inputs.as_deref()
+    }
+
+    fn inputs_mut(&mut self) -> Option<&mut InputQueues> {
+        self.extras.as_mut()?.inputs.as_deref_mut()
     }
 
     /// Whether the flow control [counts frames](FlowControl::counts_frames).
@@ -195,7 +205,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// The frames that wait in one queue, in the order in which they leave.
     pub fn waiting_in<C: Chain>(&self, queue: u8, chain: &C) -> impl Iterator<Item = PacketId> {
         let exists = |id: PacketId| (id != PacketId::NONE).then_some(id);
-        let of_inputs = self.inputs.as_ref().map(|inputs| inputs.waiting_in(queue, chain));
+        let of_inputs = self.inputs().map(|inputs| inputs.waiting_in(queue, chain));
         let first = exists(self.queues[usize::from(queue)].frames.head());
         let in_line = std::iter::successors(first, move |&id| exists(chain.next(id)));
         of_inputs.unwrap_or_default().into_iter().chain(in_line)
@@ -307,14 +317,15 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         (priority, input): (u8, u16),
         len: u32,
     ) {
-        match &mut self.inputs {
-            Some(inputs) if F::COUNTS_FRAMES && self.is_counted => {
-                inputs.push(chain, id, (priority, input));
-                self.queues[usize::from(priority)].bytes += len;
-                self.waiting |= 1 << priority;
-            }
-            _ => self.enqueue(chain, id, priority, len),
+        if self.is_counted()
+            && let Some(inputs) = self.inputs_mut()
+        {
+            inputs.push(chain, id, (priority, input));
+            self.queues[usize::from(priority)].bytes += len;
+            self.waiting |= 1 << priority;
+            return;
         }
+        self.enqueue(chain, id, priority, len);
     }
 
     /// Whether a waiting frame may be sent.
@@ -348,7 +359,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     #[inline]
     pub fn note_passed_from(&mut self, (priority, input): (u8, u16), len: u32) {
         if self.is_counted()
-            && let Some(inputs) = &mut self.inputs
+            && let Some(inputs) = self.inputs_mut()
         {
             inputs.note_passed(priority, input);
         }
@@ -399,7 +410,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
     /// The frame of a queue that goes next; [`PacketId::NONE`] if none waits.
     fn next_of(&self, queue: u8) -> PacketId {
-        match &self.inputs {
+        match self.inputs() {
             Some(inputs) => inputs.head(queue),
             None => self.queues[usize::from(queue)].frames.head(),
         }
@@ -412,12 +423,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<PacketId> {
-        let line = &mut self.queues[usize::from(queue)];
-        let (id, is_empty) = match &mut self.inputs {
+        let (id, is_empty) = match self.inputs_mut() {
             Some(inputs) => (inputs.pop(chain, queue)?, inputs.is_empty(queue)),
-            None => (line.frames.pop_front(chain)?, line.frames.is_empty()),
+            None => {
+                let line = &mut self.queues[usize::from(queue)].frames;
+                (line.pop_front(chain)?, line.is_empty())
+            }
         };
-        line.bytes -= len(chain, id);
+        self.queues[usize::from(queue)].bytes -= len(chain, id);
         if is_empty {
             self.waiting &= !(1 << queue);
         }

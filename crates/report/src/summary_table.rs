@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rocelab_results::{
-    BranchRecord, FrozenRecord, IntegrityViolation, MeasuredWindow, MessageCounts, OperationCounts,
-    RunInfo, Summary,
+    BranchRecord, FrozenRecord, InfiniBandCounts, IntegrityViolation, MeasuredWindow,
+    MessageCounts, OperationCounts, RefusedEngine, RunInfo, Summary,
 };
 
 use crate::frozen::{held, roots};
@@ -48,6 +48,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     transports(&mut table, summary);
     operations(&mut table, summary);
     streams(&mut table, summary);
+    if let Some(infiniband) = &summary.infiniband {
+        line(&mut table, "Subnet", &subnet(infiniband));
+    }
     for (label, text) in [
         (summary.flow_control().as_str(), pfc(summary)),
         ("ECN", ecn(summary)),
@@ -78,13 +81,21 @@ fn heading(summary: &Summary) -> String {
     let labels = if labels.is_empty() { labels } else { format!(" ({labels})") };
     let branch = summary.branch.as_ref().map(|branch| format!("{}\n", branch_text(branch)));
     format!(
-        "{}{labels}: RoCE v{}, seed {}, {} simulated{interrupted}\n{}\n",
+        "{}{labels}: {}, seed {}, {} simulated{interrupted}\n{}\n",
         summary.scenario,
-        summary.roce_version,
+        link_layer(summary),
         summary.seed,
         time(summary.simulated_ps),
         branch.unwrap_or_default()
     )
+}
+
+/// RoCE of a version, or InfiniBand.
+pub(crate) fn link_layer(summary: &Summary) -> String {
+    match summary.infiniband {
+        Some(_) => "InfiniBand".to_owned(),
+        None => format!("RoCE v{}", summary.roce_version),
+    }
 }
 
 /// What a run is a branch of, and what was set there.
@@ -281,6 +292,9 @@ fn idle_queue_pairs(table: &mut String, summary: &Summary) {
 }
 
 fn pfc(summary: &Summary) -> String {
+    if let Some(infiniband) = &summary.infiniband {
+        return credits(infiniband);
+    }
     let pfc = &summary.pfc;
     if pfc.pauses == 0 {
         return "no pauses".to_owned();
@@ -293,6 +307,33 @@ fn pfc(summary: &Summary) -> String {
     );
     if summary.storms > 0 {
         let _ = write!(text, ", {}", counted(summary.storms, "storm"));
+    }
+    text
+}
+
+/// Credits of InfiniBand.
+fn credits(infiniband: &InfiniBandCounts) -> String {
+    let packets = counted(infiniband.flow_control_packets, "flow control packet");
+    match infiniband.credit_waits {
+        0 => format!("{packets}; no lane waited for credits"),
+        waits => format!(
+            "{packets}; lanes waited {} for credits, {} in all",
+            counted(waits, "time"),
+            time(infiniband.credit_wait_ps)
+        ),
+    }
+}
+
+/// How the subnet manager routed.
+fn subnet(infiniband: &InfiniBandCounts) -> String {
+    let InfiniBandCounts { engine, data_vls, lanes_needed, refused, .. } = infiniband;
+    let lanes = counted(u64::from(*data_vls), "data lane");
+    let mut text = format!("{engine}, {lanes}");
+    if *lanes_needed > 1 {
+        let _ = write!(text, ", of which the engine needs {lanes_needed}");
+    }
+    if let Some(RefusedEngine { engine, reason }) = refused {
+        let _ = write!(text, "; `{engine}` refused the subnet: {reason}");
     }
     text
 }

@@ -186,9 +186,9 @@ pub use stall::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
 pub use storm::{StormEvent, StormRecord};
 pub use stream::StreamRecord;
 pub use summary::{
-    DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, IntegrityResult,
-    IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts, PfcCounts,
-    SlowReceiverRecord, Summary,
+    DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, InfiniBandCounts,
+    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts, PfcCounts,
+    RefusedEngine, SlowReceiverRecord, Summary,
 };
 pub use switch::SwitchRecord;
 pub use table::{Array, Table, Texts, Values};

@@ -26,7 +26,8 @@ record! {
         /// and gap, relative to its capacity at the rates that it had; of a frame that is being sent when the run ends, only
         /// the part before the end.
         utilisation: Millionths => "ratio";
-        /// Time in which the sending port was paused, summed over priorities.
+        /// Time in which the sending port was paused, summed over priorities; on InfiniBand, in which lanes had a packet and no
+        /// credits for it.
         paused_ps: u64 => "ps";
         /// Largest number of bytes that ever waited in one queue of the sending port.
         max_queue_bytes: u64 => "bytes";

@@ -50,7 +50,7 @@ pub struct StuckQueuePairRecord {
     /// Packets between the two queue pairs that are in queues of switches.
     pub packets_in_queues: u64,
     /// The first such queue, as `switch:port`; if the queue pair waits for the end of a pause, the
-    /// switch that pauses the host's port; else empty.
+    /// switch that pauses the host's port, or whose credits it waits for; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub at: String,
     /// The root cause of the pauses behind it: the congested egress port as `switch:port`, or a
@@ -81,6 +81,8 @@ pub enum WaitsFor {
     ReadLimit,
     /// The end of a pause of its host's port.
     Pause,
+    /// Credits for its packet, on InfiniBand.
+    Credits,
     /// Its host's link, which is down.
     Link,
     /// Its host, which is down.
@@ -103,6 +105,7 @@ impl WaitsFor {
             Self::PacketLimit => "its limit of packets in flight is reached",
             Self::ReadLimit => "its limit of open READs is reached",
             Self::Pause => "its port is paused",
+            Self::Credits => "its port has no credits",
             Self::Link => "its link is down",
             Self::Host => "its host is down",
             Self::Turn => "it may send",
@@ -122,9 +125,12 @@ pub struct StuckQueueRecord {
     pub priority: u8,
     /// Bytes that wait there.
     pub bytes: u64,
-    /// Name of the node that pauses it; empty if it is not paused.
+    /// Name of the node that pauses it, or whose credits it waits for; empty if it is not paused.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub paused_by: String,
+    /// Whether it waits for credits, on InfiniBand.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaits_credits: bool,
     /// The root cause of the pauses, as in [`StuckQueuePairRecord::root`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
@@ -177,6 +183,7 @@ impl fmt::Display for StuckQueuePairRecord {
         write!(f, ": {}", self.because())?;
         match (self.waits_for, self.packets_in_queues) {
             (WaitsFor::Pause, _) => write!(f, " by {at}")?,
+            (WaitsFor::Credits, _) => write!(f, " of {at}")?,
             (
                 WaitsFor::Peer
                 | WaitsFor::Address
@@ -201,7 +208,8 @@ impl fmt::Display for StuckQueueRecord {
             write!(f, ", its link is down")?;
         }
         if !paused_by.is_empty() {
-            write!(f, ", paused by {paused_by}")?;
+            let how = if self.awaits_credits { "no credits of" } else { "paused by" };
+            write!(f, ", {how} {paused_by}")?;
         }
         if root.is_empty() { Ok(()) } else { write!(f, ", in the end for {root}") }
     }

@@ -25,8 +25,11 @@ pub struct Summary {
     pub branch: Option<BranchRecord>,
     /// The seed of all random streams.
     pub seed: u64,
-    /// RoCE version, 1 or 2.
+    /// RoCE version, 1 or 2; 0 on InfiniBand.
     pub roce_version: u8,
+    /// What the subnet manager did, and credits; left out on Ethernet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infiniband: Option<InfiniBandCounts>,
     /// Whether the run was interrupted. Then all other values hold for the time up to
     /// `simulated_ps`.
     pub incomplete: bool,
@@ -86,7 +89,8 @@ pub struct Summary {
     pub integrity: Option<IntegrityResult>,
     /// Priority flow control.
     pub pfc: PfcCounts,
-    /// The flow control of links by the names of its frames, `PFC` or `PAUSE`; left out where all links have PFC.
+    /// The flow control of links by the names of its frames, `PFC` or `PAUSE`; left out where all links have PFC, and on
+    /// InfiniBand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flow_controls: Vec<String>,
     /// Number of times that a watchdog detected a storm of pauses; left out if there are none.
@@ -176,6 +180,9 @@ impl Summary {
 
     /// What pauses links: `PFC`, `PAUSE`, or both.
     pub fn flow_control(&self) -> String {
+        if self.infiniband.is_some() {
+            return "Credits".to_owned();
+        }
         match self.flow_controls.as_slice() {
             [] => "PFC".to_owned(),
             names => names.join(" and "),
@@ -392,10 +399,39 @@ pub struct DeadlockedQueue {
     pub switch: String,
     /// Its port, from 0.
     pub port: u16,
-    /// Name of the switch at the other end of the link, which paused it.
+    /// Name of the switch at the other end of the link, which paused it, or whose credits it waits for.
     pub paused_by: String,
     /// Priority, 0 to 7.
     pub priority: u8,
+}
+
+/// A run on InfiniBand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InfiniBandCounts {
+    /// The routing engine that made the tables.
+    pub engine: String,
+    /// The engine that was asked for, and why it refused the subnet; left out if it made the tables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusedEngine>,
+    /// Virtual lanes for data of each link.
+    pub data_vls: u8,
+    /// Lanes that the engine needed so that no credit loop closes; 1 for engines that do not see to that.
+    pub lanes_needed: u8,
+    /// Flow control packets that were sent.
+    pub flow_control_packets: u64,
+    /// Number of times that a lane of a port had a packet and no credits for it.
+    pub credit_waits: u64,
+    /// Time in which that was so, in picoseconds, added up over ports and lanes.
+    pub credit_wait_ps: u64,
+}
+
+/// A routing engine that could not be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedEngine {
+    /// Its name.
+    pub engine: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// Priority flow control, over all ports and priorities.

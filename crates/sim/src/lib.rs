@@ -63,7 +63,7 @@ pub use plan::{
     MulticastGroup, MulticastPlan, MulticastSending, NeighbourPlan, OpcodeSet, PartitionChoice,
     Partitions, Plan, PortSamplingPlan, ProfilePlan, QueueMonitor, QueuePairKeys, RateThresholds,
     RocePlan, RoutedSubnet, SamplingPlan, SlowReceiver, StreamPlan, StreamsPlan, SubnetManagerPlan,
-    SwitchOverrides, TcpPlan, WorkloadsPlan, subnet_of,
+    SwitchOverrides, TcpPlan, WorkloadsPlan, subnet_topology,
 };
 pub use planning::{DefaultValue, MAX_FLOWS, Planning, Setting, settings};
 pub use rocelab_scenario as scenario;

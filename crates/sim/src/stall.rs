@@ -52,9 +52,12 @@ struct Words<'a> {
 
 impl Words<'_> {
     fn queue_pair(&self, stuck: &StuckQueuePair) -> StuckQueuePairRecord {
-        let waits_for = waits_for(stuck);
+        let waits_for = match waits_for(stuck) {
+            WaitsFor::Pause if self.plan.infiniband.is_some() => WaitsFor::Credits,
+            other => other,
+        };
         let (at, root) = match (waits_for, stuck.first_at) {
-            (WaitsFor::Pause, _) => {
+            (WaitsFor::Pause | WaitsFor::Credits, _) => {
                 (self.behind(stuck.host, 0), self.root(stuck.host, 0, stuck.priority))
             }
             (_, Some((node, port))) => {
@@ -96,6 +99,7 @@ impl Words<'_> {
             priority: place.priority,
             bytes: full.bytes.into(),
             paused_by,
+            awaits_credits: full.is_paused && self.plan.infiniband.is_some(),
             root,
             link_down: !full.link_is_up,
         }

@@ -61,6 +61,15 @@ struct Lane {
     stalled_since: Option<SimTime>,
 }
 
+/// What a port counts of credits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct CreditCounts {
+    /// Flow control packets that were sent.
+    pub updates: u64,
+    /// Number of times that a packet was next in its lane and there were no credits for it.
+    pub waits: u64,
+}
+
 /// How often what was told last is told again, where packets may be lost.
 const REPEATS: u8 = 32;
 
@@ -77,12 +86,11 @@ pub struct CreditControl {
     last: u8,
     /// Time that lanes have waited for credits, summed over them.
     stalled_time: Duration,
-    /// Flow control packets sent.
-    updates: u64,
+    counts: CreditCounts,
 }
 
 rocelab_state::state!(CreditControl {
-    values: lanes, stalled, due, last, stalled_time, updates;
+    values: lanes, stalled, due, last, stalled_time, counts;
     kept: config
 });
 
@@ -101,13 +109,8 @@ impl CreditControl {
             due: 0,
             last: 0,
             stalled_time: Duration::ZERO,
-            updates: 0,
+            counts: CreditCounts::default(),
         }
-    }
-
-    /// Flow control packets that were sent.
-    pub const fn updates(&self) -> u64 {
-        self.updates
     }
 
     /// The buffer of a lane here, in blocks of 64 bytes.
@@ -150,9 +153,10 @@ impl CreditControl {
         (turned != 0).then(|| ((after + turned.trailing_zeros()) % 8) as usize)
     }
 
-    /// When what was told of a lane is told again.
-    fn repeats_at(&self, lane: &Lane) -> SimTime {
-        let again = self.config.is_lossy && lane.repeats > 0;
+    /// When what was told of a lane is told again. One that is to be told of anyway waits for nothing.
+    fn repeats_at(&self, number: usize) -> SimTime {
+        let lane = &self.lanes[number];
+        let again = lane.repeats > 0 && self.due & 1 << number == 0;
         if again { lane.told_at.saturating_add(self.config.heartbeat) } else { SimTime::NEVER }
     }
 }
@@ -176,6 +180,10 @@ impl FlowControl for CreditControl {
 
     fn counts_frames(&self) -> bool {
         true
+    }
+
+    fn credit_counts(&self) -> CreditCounts {
+        self.counts
     }
 
     /// Credits take the place of requests.
@@ -229,7 +237,7 @@ impl FlowControl for CreditControl {
         self.due &= !(1 << lane);
         let [number, ..] = lane.to_le_bytes();
         self.last = number;
-        self.updates += 1;
+        self.counts.updates += 1;
         let op = if is_first { FlowControlPacket::OP_INIT } else { FlowControlPacket::OP_NORMAL };
         Some(FlowControlPacket::new(op, number, state.sent, limit).into())
     }
@@ -270,12 +278,12 @@ impl FlowControl for CreditControl {
         if !self.config.is_lossy {
             return SimTime::NEVER;
         }
-        self.lanes.iter().map(|lane| self.repeats_at(lane)).min().unwrap_or(SimTime::NEVER)
+        (0..DATA_LANES).map(|lane| self.repeats_at(lane)).min().unwrap_or(SimTime::NEVER)
     }
 
     fn handle_timeout(&mut self, now: SimTime) {
         for number in 0..DATA_LANES {
-            if self.repeats_at(&self.lanes[number]) <= now {
+            if self.config.is_lossy && self.repeats_at(number) <= now {
                 self.due |= 1 << number;
             }
         }
@@ -288,6 +296,7 @@ impl FlowControl for CreditControl {
     fn hold(&mut self, now: SimTime, priority: u8) {
         self.stalled |= 1 << priority;
         self.lanes[usize::from(priority)].stalled_since.get_or_insert(now);
+        self.counts.waits += 1;
     }
 
     fn on_started(&mut self, priority: u8, len: u32) {
@@ -387,7 +396,8 @@ mod tests {
             let frame = there.take_frame(at(step), QUANTUM).expect("it is due");
             here.receive(at(step), &frame, QUANTUM);
         }
-        assert_eq!((here.credits_of(0), there.pausing(), there.updates()), (130, 0, 10_000));
+        assert_eq!((here.credits_of(0), there.pausing()), (130, 0));
+        assert_eq!(there.credit_counts().updates, 10_000);
     }
 
     #[test]

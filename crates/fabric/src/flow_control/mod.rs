@@ -19,7 +19,7 @@ use rocelab_wire::{FlowControlPacket, Frame, MacAddress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use credits::{CreditConfig, CreditControl, DATA_LANES, blocks_of};
+pub use credits::{CreditConfig, CreditControl, CreditCounts, DATA_LANES, blocks_of};
 pub use hpcc_ns3::OnOffFlowControl;
 
 /// Makes modules, scenario key, JSON Schema, the frames that are sent and the list of controls. Each has a
@@ -208,6 +208,7 @@ macro_rules! controls {
             #[inline]
             fn counts_frames(&self) -> bool { matches!(self, Self::Credits(_)) }
             fn restart(&mut self) -> u8 { of_each!(self.restart()) }
+            fn credit_counts(&self) -> CreditCounts { of_each!(self.credit_counts()) }
             fn may_precede_data(&self, now: SimTime) -> bool { of_each!(self.may_precede_data(now)) }
             fn hold(&mut self, now: SimTime, priority: u8) { of_each!(self.hold(now, priority)) }
             fn on_arrived(&mut self, priority: u8, len: u32) { of_each!(self.on_arrived(priority, len)) }
@@ -292,6 +293,11 @@ pub trait FlowControl: fmt::Debug + Send + State {
     /// [`may_precede_data`](Self::may_precede_data) are called. It is a setting.
     fn counts_frames(&self) -> bool {
         false
+    }
+
+    /// What was counted of credits; nothing where there are none.
+    fn credit_counts(&self) -> CreditCounts {
+        CreditCounts::default()
     }
 
     /// The link came up again after it was down. Returns the priorities (bit p) whose requests are made again.

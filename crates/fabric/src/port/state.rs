@@ -15,7 +15,7 @@ use crate::link::Serialisation;
 rocelab_state::state!(PortExtras {
     values: responding, ignored, discards, cut_off;
     states: shapers;
-    kept: queue_of, pause_response
+    kept: queue_of, pause_response, inputs
 });
 
 impl<L: Serialisation, F: FlowControl> Port<L, F> {
@@ -32,7 +32,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             from.bytes = from.bytes.saturating_sub(len);
             self.queues[usize::from(queue)].bytes += len;
         }
-        match &mut self.inputs {
+        match self.inputs_mut() {
             Some(inputs) => inputs.push(chain, id, (queue, input)),
             None => self.queues[usize::from(queue)].frames.push_back(chain, id),
         }
@@ -43,7 +43,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// Empties the queues by input, and sets whose turn it is.
     fn load_turns(&mut self, turns: Option<Turns>) -> Result {
-        let fits = match (&mut self.inputs, turns) {
+        let fits = match (self.inputs_mut(), turns) {
             (None, None) => true,
             (Some(inputs), Some(turns)) => inputs.restart(turns),
             _ => false,
@@ -54,14 +54,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
 impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
     fn save(&self, to: &mut Vec<u8>) -> Result {
-        let Self { free_at, link, flow_control, queues, scheduler, extras, inputs, .. } = self;
+        let Self { free_at, link, flow_control, queues, scheduler, extras, .. } = self;
         // Not saved: `waiting`, `control_due`, `paused` and `has_extras`, which repeat other fields, and `blocked`,
         // `notes_passing` and `is_counted`, which depend on settings. Loading computes them.
         save_value(&(free_at, queues.map(|queue| queue.bytes)), to)?;
         link.save(to)?;
         flow_control.save(to)?;
         scheduler.save(to)?;
-        save_value(&inputs.as_ref().map(|inputs| inputs.turns()), to)?;
+        save_value(&self.inputs().map(|inputs| inputs.turns()), to)?;
         extras.save(to)
     }
 

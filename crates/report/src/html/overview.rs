@@ -67,7 +67,13 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
     let mut list = Vec::new();
     let mut say = |name: &'static str, value| list.push(Fact { name: name.into(), value });
     say("Simulated", time(summary.simulated_ps));
-    say("RoCE version", format!("v{}", summary.roce_version));
+    match &summary.infiniband {
+        Some(infiniband) => {
+            say("Network", "InfiniBand".to_owned());
+            say("Routing engine", infiniband.engine.clone());
+        }
+        None => say("RoCE version", format!("v{}", summary.roce_version)),
+    }
     say("Seed", summary.seed.to_string());
     // A run of applications alone has no flows, and so none of them is missing.
     if flows.total > 0 || summary.operations.is_empty() {

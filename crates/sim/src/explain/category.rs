@@ -25,7 +25,7 @@ pub enum Category {
     QueueingBehindItself,
     /// The transmitter is busy with what is not of this flow.
     QueueingBehindOthers,
-    /// The flow control of the link pauses the priority.
+    /// The flow control of the link pauses the priority, or has no credits for the packet.
     Pause(#[serde(skip)] LinkFlowControl),
     /// A shaper holds the queue back.
     Shaping,
@@ -77,6 +77,7 @@ impl Category {
             Self::SwitchLatency => "switch latency",
             Self::QueueingBehindItself => "queueing behind itself",
             Self::QueueingBehindOthers => "queueing behind others",
+            Self::Pause(LinkFlowControl::Credits) => "no credits",
             Self::Pause(control) => return format!("paused by {}", control.frame_name()).into(),
             Self::Shaping => "held by a shaper",
             Self::LinkDown => "link down",

@@ -1,6 +1,7 @@
 //! Frames to bytes, at the ports that are captured and nowhere else. Files are made of them
 //! [elsewhere](crate::simulation), for they have frames of all parts of a network.
 
+mod infiniband;
 mod notifications;
 mod segments;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
-use rocelab_fabric::{DomainPlace, Domains, NodeId, PacketId};
+use rocelab_fabric::{ControlFrame, DomainPlace, Domains, NodeId, PacketId};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket, has_alternate_path};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
@@ -102,12 +103,13 @@ impl Capture {
             Capturing { sight: &scene.sight, frames: &scene.frames, owners: owners.as_deref() };
         let packet = *scene.frames.get(id);
         match packet.body {
-            Body::Control(control) => {
-                // Links of InfiniBand are not captured.
-                if let Some(frame) = control.to_frame(view.port_mac(sender)) {
-                    self.keep(key, interface, direction, &frame);
+            Body::Control(control) => match (control.to_frame(view.port_mac(sender)), control) {
+                (Some(frame), _) => self.keep(key, interface, direction, &frame),
+                (None, ControlFrame::Credits(packet)) => {
+                    self.keep_bytes(key, interface, direction, packet.to_bytes().to_vec());
                 }
-            }
+                (None, _) => {}
+            },
             Body::Stack(StackFrame::Tcp(ref segment)) => {
                 let bytes = view.segment_bytes(sender, id, &packet, segment);
                 let ip = scene.sight.plan.tcp.as_ref().map_or(IpVersion::Ipv4, |tcp| tcp.ip);
@@ -130,6 +132,15 @@ impl Capture {
             Body::Rdma(ref body) => {
                 // Plans capture nothing where frames have no bytes.
                 let Some(rdma) = body.as_rdma() else { return };
+                if scene.sight.plan.infiniband.is_some() {
+                    match view.infiniband_bytes(sender, id, &packet, rdma) {
+                        Ok(bytes) => self.keep_bytes(key, interface, direction, bytes),
+                        Err(error) => {
+                            self.error.get_or_insert(error);
+                        }
+                    }
+                    return;
+                }
                 let mut changed = Vec::new();
                 match view.frame_of(sender, id, &packet, rdma, &mut changed) {
                     Ok(frame) => self.keep(key, interface, direction, &frame),

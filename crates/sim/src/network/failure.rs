@@ -210,7 +210,10 @@ impl<P: Profile> Failing<'_, P> {
         state.free_tie = busy.map_or_else(Tie::default, |busy| busy.free.tie);
         state.free_armed = interrupted.is_some_and(|interrupted| interrupted.armed);
         PortPauses(self.0).note_repeated_pauses(key, port, repeated);
-        self.0.pump(key, port);
+        // What the far port of a link that is cut sends is the other part's to say.
+        if !matches!(self.0.ports[port as usize].role, Role::Elsewhere(_)) {
+            self.0.pump(key, port);
+        }
     }
 
     /// Whether the next frame on the link of `port` was lost when it went down.

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{FlowControl, NodeId};
 use rocelab_results::{
     DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
-    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts,
-    PathMigrationRecord, PfcCounts, RunSpan, SampleInterval, SlowReceiverRecord, StreamRecord,
-    Summary, TcpCounts, is_most,
+    InfiniBandCounts, IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals,
+    NeighbourCounts, PathMigrationRecord, PfcCounts, RefusedEngine, RunSpan, SampleInterval,
+    SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
 };
 use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
@@ -15,7 +15,7 @@ use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
 use crate::network::{Accepted, FaultCounts, IdleBacklog, IntegrityReport, ReceiverCounts, Totals};
-use crate::plan::StreamPlan;
+use crate::plan::{InfiniBandPlan, StreamPlan};
 use crate::profile::Profile;
 use crate::record::NeighbourTotals;
 use crate::scenario::Transport;
@@ -49,7 +49,12 @@ pub(super) fn summary<P: Profile>(
         labels: plan.labels.clone(),
         branch: None,
         seed: plan.seed,
-        roce_version: if plan.roce.encapsulation == Encapsulation::V1 { 1 } else { 2 },
+        roce_version: match plan.roce.encapsulation {
+            _ if plan.infiniband.is_some() => 0,
+            Encapsulation::V1 => 1,
+            _ => 2,
+        },
+        infiniband: plan.infiniband.as_ref().map(|own| infiniband(own, network, &totals)),
         incomplete: ending == Ending::Interrupted,
         digest: format!("{:016x}", network.digest()),
         simulated_ps: simulation.now().ps(),
@@ -114,12 +119,38 @@ fn intervals(plan: &Plan) -> BTreeMap<String, SampleInterval> {
     named.map(|(name, interval)| (name.to_owned(), interval)).collect()
 }
 
+/// What the subnet manager did, and credits.
+fn infiniband<P: Profile>(
+    plan: &InfiniBandPlan,
+    network: WholeNetwork<'_, P>,
+    totals: &Totals,
+) -> InfiniBandCounts {
+    let routing = &plan.routed.routing;
+    let mut counts = InfiniBandCounts {
+        engine: routing.engine.name().to_owned(),
+        refused: routing.refused.as_ref().map(|reason| RefusedEngine {
+            engine: plan.manager.engine.name().to_owned(),
+            reason: reason.clone(),
+        }),
+        data_vls: plan.data_vls,
+        lanes_needed: routing.tables.lanes,
+        credit_wait_ps: totals.paused_time.ps(),
+        ..InfiniBandCounts::default()
+    };
+    for view in network.ports() {
+        let of_port = view.port.flow_control().credit_counts();
+        counts.flow_control_packets += of_port.updates;
+        counts.credit_waits += of_port.waits;
+    }
+    counts
+}
+
 /// The names of the frames that stop links, if some are not those of PFC.
 fn flow_controls(plan: &Plan) -> Vec<String> {
     let own = plan.ports_of_their_own().map(|(node, port)| plan.port_at(node, port));
     let names = own.chain([&plan.switch]).map(|config| config.flow_control.frame_name());
     let names: BTreeSet<_> = names.collect();
-    if names == BTreeSet::from(["PFC"]) {
+    if names == BTreeSet::from(["PFC"]) || plan.infiniband.is_some() {
         return Vec::new();
     }
     names.into_iter().map(str::to_owned).collect()

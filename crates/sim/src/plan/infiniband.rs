@@ -68,7 +68,9 @@ impl SubnetManagerPlan {
     /// # Errors
     /// Why the network is no subnet.
     pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
-        let subnet = subnet_of(topology, active)?;
+        let manager = topology.hosts().next().unwrap_or(0);
+        let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, 0);
+        let subnet = subnet.map_err(|error| error.to_string())?;
         let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
         let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
         let options = Options { lanes: self.lanes, roots, ..Options::default() };
@@ -129,11 +131,15 @@ impl RoutedSubnet {
     }
 }
 
-/// The subnet of a network over the links that are `active`; the manager is at the first host.
+/// The nodes and cables of a network as a subnet manager finds them, over the links that are `active`. Nodes are in the order of the
+/// network's, and have the GUIDs that ibsim gives.
 ///
 /// # Errors
-/// Why it is none.
-pub fn subnet_of(topology: &Topology, active: &[bool]) -> Result<Subnet, String> {
+/// Why it is no subnet.
+pub fn subnet_topology(
+    topology: &Topology,
+    active: &[bool],
+) -> Result<rocelab_subnet::Topology, String> {
     let adjacency = topology.adjacency();
     let mut subnet = rocelab_subnet::Topology::default();
     let (mut switches, mut adapters) = (SWITCH_GUIDS, ADAPTER_GUIDS);
@@ -166,8 +172,7 @@ pub fn subnet_of(topology: &Topology, active: &[bool]) -> Result<Subnet, String>
         };
         subnet.connect(end(link.a), end(link.b)).map_err(|error| error.to_string())?;
     }
-    let manager = topology.hosts().next().unwrap_or(0);
-    Subnet::new(subnet, manager as usize, 0).map_err(|error| error.to_string())
+    Ok(subnet)
 }
 
 impl Plan {

@@ -127,7 +127,11 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
         "multicast_group",
         "multicast is not simulated on InfiniBand",
     )?;
-    refuse(scenario.capture.is_some(), "capture", "packets of InfiniBand are not captured")
+    refuse(
+        scenario.capture.as_ref().is_some_and(|capture| capture.fcs),
+        "capture.fcs",
+        "packets of InfiniBand have a VCRC, which is always captured, and no FCS",
+    )
 }
 
 /// Only what acknowledgements tell by their time reaches a sender.

@@ -9,6 +9,7 @@ mod dependency;
 mod egress_limit;
 mod flooding;
 mod headroom;
+mod infiniband;
 mod lossy;
 mod marking;
 mod own_failures;
@@ -31,6 +32,7 @@ pub use calculator::{
 pub use dependency::{CycleAfterFailure, DependencyFinding, FailureProof};
 pub use egress_limit::EgressLimitFinding;
 pub use headroom::{HeadroomDoubt, HeadroomFinding, HeadroomSum, MemoryFinding};
+pub use infiniband::{LaneBuffer, LaneLoop, SubnetFinding};
 pub use lossy::LossyPriority;
 pub use marking::{MarkingFinding, ThresholdInput, kmin_limit, xoff_with};
 pub use own_failures::OwnFailures;
@@ -108,6 +110,9 @@ pub struct Proof {
     pub lossy_priorities: Vec<LossyPriority>,
     /// Priorities that others leave nothing for a while.
     pub starved: Vec<StarvedPriority>,
+    /// Routes, loops of credits and buffers of InfiniBand; none on Ethernet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subnet: Option<SubnetFinding>,
     /// What was not looked into, and why.
     pub not_checked: Vec<String>,
 }
@@ -124,6 +129,13 @@ impl Proof {
         tell(ProofStage::Traffic);
         let mut proof = Self::default();
         if plan.profile.hpcc_ns3().is_some() {
+            return proof;
+        }
+        if plan.infiniband.is_some() {
+            // Nothing of it pauses, marks or has a headroom.
+            tell(ProofStage::Dependency);
+            proof.subnet = SubnetFinding::of(plan);
+            proof.not_checked.extend(beside_the_proof(plan).into_iter().map(Into::into));
             return proof;
         }
         proof.routing_loops = RoutingLoop::all_of(plan);
@@ -159,7 +171,12 @@ impl Proof {
     /// How many things are worth a warning.
     pub fn warnings(&self) -> usize {
         let dependency = self.buffer_dependency.as_ref().map_or(0, DependencyFinding::doubts);
-        dependency + self.routing_loops.len() + self.lossy_priorities.len() + self.starved.len()
+        let subnet = self.subnet.as_ref().map_or(0, SubnetFinding::warnings);
+        subnet
+            + dependency
+            + self.routing_loops.len()
+            + self.lossy_priorities.len()
+            + self.starved.len()
     }
 
     /// How many things were found wrong.
@@ -171,7 +188,8 @@ impl Proof {
         let refuted = verdicts.filter(|&verdict| verdict == Verdict::Refuted).count();
         let marking = self.marking.iter().filter(|finding| !finding.marks_first).count();
         let dependency = self.buffer_dependency.as_ref().map_or(0, DependencyFinding::faults);
-        refuted + self.pauses.len() + marking + dependency
+        let subnet = self.subnet.as_ref().map_or(0, SubnetFinding::faults);
+        refuted + self.pauses.len() + marking + dependency + subnet
     }
 }
 

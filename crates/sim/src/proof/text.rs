@@ -7,7 +7,7 @@ use rocelab_units::{Bandwidth, Bytes, Duration};
 use super::{
     COMMON_CELL, DependencyFinding, EgressLimitFinding, HeadroomDoubt, HeadroomFinding,
     HeadroomSum, LossyPriority, MarkingFinding, MemoryFinding, OwnFailures, PauseFinding, Proof,
-    ReceiverFinding, ShortPause, UnheardPause, Verdict,
+    ReceiverFinding, ShortPause, SubnetFinding, UnheardPause, Verdict,
 };
 
 impl fmt::Display for Proof {
@@ -34,6 +34,9 @@ impl fmt::Display for Proof {
         if let Some(finding) = &self.buffer_dependency {
             dependency(f, finding)?;
         }
+        if let Some(finding) = &self.subnet {
+            subnet(f, finding)?;
+        }
         for finding in &self.marking {
             line(f, "marks before pauses", finding.marks_first, format_args!("{finding}"))?;
         }
@@ -51,6 +54,30 @@ impl fmt::Display for Proof {
         }
         Ok(())
     }
+}
+
+/// How a subnet of InfiniBand is routed, and what its lanes wait for.
+fn subnet(f: &mut fmt::Formatter<'_>, finding: &SubnetFinding) -> fmt::Result {
+    let SubnetFinding { engine, data_vls, .. } = finding;
+    if let Some(reason) = &finding.refused {
+        warning(f, "subnet", format_args!("{reason}; {engine} in its place"))?;
+    } else {
+        line(f, "subnet", true, format_args!("routed by {engine}"))?;
+    }
+    for one in &finding.credit_loops {
+        let text = format_args!(
+            "lane {}: packets can wait for each other's credits for ever: {}",
+            one.lane, one.ports
+        );
+        line(f, "credit loops", false, text)?;
+    }
+    if finding.credit_loops.is_empty() {
+        line(f, "credit loops", true, format_args!("none, on {data_vls} data lanes"))?;
+    }
+    finding.buffers.iter().try_for_each(|one| match one.verdict() {
+        Verdict::Proved => line(f, "lane buffers", true, format_args!("{one}")),
+        _ => warning(f, "lane buffers", format_args!("{one}")),
+    })
 }
 
 fn line(

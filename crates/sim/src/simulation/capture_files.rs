@@ -39,9 +39,12 @@ impl CaptureFiles {
                     format!("{}:{number}", name(node))
                 },
                 description: format!("to {}:{peer_number}", name(neighbour.node)),
-                link_type: LinkType::Ethernet,
+                link_type: match plan.infiniband {
+                    Some(_) => LinkType::InfiniBand,
+                    None => LinkType::Ethernet,
+                },
                 speed: plan.topology.links[neighbour.link as usize].rate,
-                fcs: captured.fcs,
+                fcs: captured.fcs && plan.infiniband.is_none(),
                 snap_length: captured.snap_length,
             }
         };

@@ -3,6 +3,7 @@
 mod applications;
 mod faults;
 mod hosts;
+mod infiniband;
 mod links;
 mod measured;
 mod multicast;

@@ -19,6 +19,7 @@ mod flooding;
 mod goodput;
 mod hop_limit;
 mod hpcc_incast;
+mod infiniband;
 mod lossless;
 mod notifications;
 mod pause_timing;

@@ -87,10 +87,22 @@ impl Capture {
         match frame.emit(&mut bytes) {
             Ok(len) => {
                 bytes.truncate(len);
-                let bytes = bytes.into_boxed_slice();
-                self.frames.push(CapturedFrame { key, interface, direction, bytes });
+                self.keep_bytes(key, interface, direction, bytes);
             }
             Err(error) => self.error = Some(io::Error::other(error)),
+        }
+    }
+
+    pub(in crate::network) fn keep_bytes(
+        &mut self,
+        key: EventKey,
+        interface: u16,
+        direction: Direction,
+        bytes: Vec<u8>,
+    ) {
+        if self.error.is_none() {
+            let bytes = bytes.into_boxed_slice();
+            self.frames.push(CapturedFrame { key, interface, direction, bytes });
         }
     }
 }

@@ -1,0 +1,37 @@
+//! InfiniBand: lanes, credits, and their packets.
+
+use crate::support::{assert_cuts_change_nothing, clos, flows};
+
+const TO_ONE: &[(u32, u32)] = &[(0, 2), (1, 2), (3, 2), (2, 0), (1, 3)];
+
+#[test]
+fn lanes_that_wait_for_credits() {
+    for qos in
+        ["", "[infiniband.qos]\nhigh = [[2, 8]]\nlow = [[0, 1], [1, 9], [3, 3]]\nhigh_limit = 3\n"]
+    {
+        let top =
+            format!("[infiniband]\nupdate_interval = \"100ns\"\n{qos}[roce]\npath_mtu = 2048\n");
+        assert_cuts_change_nothing(
+            &clos(&top, &flows("1MB", TO_ONE)),
+            &["/infiniband/credit_waits"],
+        );
+    }
+}
+
+#[test]
+fn links_that_lose_packets_and_flow_control() {
+    let top = "[infiniband]\nvl_buffer = \"16KiB\"\n[roce]\nack_timeout = 5\n";
+    let more = "[[link]]\nports = [\"leaf-0:2\", \"host-*\"]\nbit_error_rate = 1e-7\n";
+    let text = clos(top, &format!("{more}{}", flows("1MB", TO_ONE)));
+    assert_cuts_change_nothing(&text, &["/infiniband/credit_waits", "/retransmissions"]);
+}
+
+#[test]
+fn links_that_go_down_and_come_up() {
+    let top = "[infiniband]\n[infiniband.sm]\nengine = \"updn\"\n[roce]\nack_timeout = 5\n";
+    let more = "[[failure]]\nkind = \"link-down\"\nport = \"leaf-0:2\"\nat = \"30us\"\nlasts = \"50us\"\nrepeat = 2\n\
+         interval = \"150us\"\n[[failure]]\nkind = \"switch-reboot\"\nswitch = \"spine-0\"\nat = \"100us\"\nlasts = \
+         \"10us\"\n[[failure]]\nkind = \"host-down\"\nhost = \"host-3\"\nat = \"60us\"\nlasts = \"20us\"\n";
+    let text = clos(top, &format!("{more}{}", flows("1MB", TO_ONE)));
+    assert_cuts_change_nothing(&text, &["/infiniband/credit_waits", "/drops/link_down"]);
+}

@@ -1,0 +1,159 @@
+//! What one lane of one link carries, by the room at its end and the length of its cable.
+
+use rocelab_units::SimTime;
+
+use super::{flow, link, network};
+use crate::support::{Run, plan, run, try_plan};
+
+/// Throughput, the same as an independent program computed.
+struct Case {
+    gbps: u64,
+    metres: u64,
+    /// From LRH to VCRC.
+    packet: u64,
+    blocks: u64,
+    throughput: f64,
+}
+
+fn cases() -> Vec<Case> {
+    let text = include_str!("../../data/infiniband/credits.csv");
+    let lines = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
+    let case = |line: &str| {
+        let numbers: Vec<f64> = line.split(',').map(|one| one.parse().expect("a number")).collect();
+        let whole = |place: usize| numbers[place] as u64;
+        Case {
+            gbps: whole(0),
+            metres: whole(1),
+            packet: whole(2),
+            blocks: whole(3),
+            throughput: numbers[4],
+        }
+    };
+    lines.map(case).collect()
+}
+
+/// Two hosts and a link, with one flow of so many full packets in each of these directions.
+fn two_hosts(case: &Case, packets: u64, directions: &[(&str, &str)], more: &str) -> String {
+    let mtu = case.packet - 26; // LRH, BTH, ICRC and VCRC.
+    let flows: Vec<_> = directions.iter().map(|(from, to)| flow(from, to, packets * mtu)).collect();
+    let links = [link(("host-0", "host-1"), (case.gbps, case.metres))];
+    format!(
+        "[infiniband]\ndata_vls = 1\nvl_buffer = \"{}B\"\n{more}\n[roce]\npath_mtu = {mtu}\nack_interval = 64\n\
+         ack_timeout = 0\n{}",
+        case.blocks * 64,
+        network("host-0..host-1", "", &links, &flows)
+    )
+}
+
+/// Packet bytes a second [Gbit/s] of the first flow, between a quarter and three quarters of its run.
+fn throughput(text: &str, case: &Case, packets: u64) -> f64 {
+    let whole = run(text);
+    let end = whole.flow_ends().iter().map(|end| end.finished.ps()).min().expect("it ends");
+    let mut run = Run::new(plan(text));
+    run.run_until(SimTime::from_ps(end / 4));
+    let (from, before) = (run.simulation.progress().now, run.sent("host-0", 0));
+    run.run_until(SimTime::from_ps(end / 4 * 3));
+    let seconds = run.simulation.progress().now.since(from).as_secs_f64();
+    // What is sent are data packets with their delimiters; flow control packets are 8 bytes each.
+    let bytes = (run.sent("host-0", 0) - before) as f64;
+    assert!(packets > 100, "a few packets more or less do not count");
+    bytes * case.packet as f64 / (case.packet + 2) as f64 * 8.0 / seconds / 1e9
+}
+
+#[test]
+fn throughput_is_what_the_loop_of_credits_allows() {
+    let cases = cases();
+    assert_eq!(cases.len(), 168);
+    let mut worst: f64 = 0.0;
+    for case in &cases {
+        let packets = (400 * (case.blocks / case.packet.div_ceil(64))).max(2_000);
+        let text = two_hosts(case, packets, &[("host-0", "host-1")], "");
+        let run = run(&text);
+        let finished = run.flow_ends()[0].finished.ps() as f64;
+        // The last packet and its acknowledgement.
+        let beside = case.packet as f64 * 8e3 / case.gbps as f64 + 1e4 * case.metres as f64;
+        let found = (packets * case.packet) as f64 * 8e3 / (finished - beside);
+        let off = (found - case.throughput).abs() / case.throughput;
+        assert!(
+            off < 0.02,
+            "{} Gbit/s, {} m, {} blocks: {found} and not {}",
+            case.gbps,
+            case.metres,
+            case.blocks,
+            case.throughput
+        );
+        worst = worst.max(off);
+    }
+    println!("{} cases, at most {:.2} % off", cases.len(), worst * 100.0);
+}
+
+/// 200 Gbit/s, packets of 4122 bytes.
+fn wide(metres: u64, blocks: u64) -> Case {
+    Case { gbps: 200, metres, packet: 4122, blocks, throughput: 0.0 }
+}
+
+#[test]
+fn no_more_than_2048_blocks_are_ahead_whatever_room_there_is() {
+    // 31 packets of 65 blocks, on a loop of 2 km.
+    let rates = [2015, 3000, 4095].map(|blocks| {
+        let case = wide(2_000, blocks);
+        throughput(&two_hosts(&case, 12_400, &[("host-0", "host-1")], ""), &case, 12_400)
+    });
+    for rate in rates {
+        assert!((rate - 50.7).abs() < 0.5, "{rates:?}");
+    }
+}
+
+#[test]
+fn room_for_a_part_of_a_packet_is_no_room() {
+    let rates = [65, 100, 129, 130].map(|blocks| {
+        let case = wide(300, blocks);
+        throughput(&two_hosts(&case, 2_000, &[("host-0", "host-1")], ""), &case, 2_000)
+    });
+    for (rate, expected) in rates.into_iter().zip([10.4, 10.4, 10.4, 20.8]) {
+        assert!((rate - expected).abs() < 0.2, "{rates:?}");
+    }
+    let error = try_plan(&two_hosts(&wide(300, 64), 10, &[("host-0", "host-1")], ""));
+    let error = error.err().expect("a packet of 65 blocks never goes").to_string();
+    assert!(error.contains("infiniband.vl_buffer") && error.contains("4160B"), "{error}");
+}
+
+/// Flow control packets wait for the packet that is being sent the other way, if they go ahead of others.
+#[test]
+fn flow_control_packets_wait_for_data_the_other_way() {
+    let directions = [("host-0", "host-1"), ("host-1", "host-0")];
+    let rates = [1, 2, 3].map(|packets| {
+        let case = wide(30, packets * 65);
+        let text = two_hosts(&case, 3_000, &directions, "update_interval = \"0s\"");
+        throughput(&text, &case, 3_000)
+    });
+    // Both directions are bound by the same loop, so that the link is never full: less than a packet of waiting.
+    for (rate, (least, most)) in
+        rates.into_iter().zip([(66.0, 71.5), (133.0, 143.0), (195.0, 200.1)])
+    {
+        assert!((least..=most).contains(&rate), "{rates:?}");
+    }
+}
+
+#[test]
+fn lanes_have_credits_of_their_own() {
+    // One lane at 300 m and 4 packets has 41.7 Gbit/s; four lanes have four times that.
+    let case = wide(300, 260);
+    let list: Vec<_> = (0..4)
+        .map(|level| {
+            format!(
+                "{{ from = \"host-0\", to = \"host-1\", bytes = \"{}B\", priority = {level} }}",
+                1_500 * 4096
+            )
+        })
+        .collect();
+    let links = [link(("host-0", "host-1"), (case.gbps, case.metres))];
+    let text = format!(
+        "[infiniband]\ndata_vls = 4\nvl_buffer = \"{}B\"\n[infiniband.qos]\nhigh = []\nlow = [[0, 65], [1, 65], [2, 65], \
+         [3, 65]]\n[roce]\npath_mtu = 4096\nack_interval = 64\nack_timeout = 0\n{}",
+        case.blocks * 64,
+        network("host-0..host-1", "", &links, &list)
+    );
+    let rate = throughput(&text, &case, 6_000);
+    assert!((rate - 4.0 * 41.7).abs() < 2.0, "{rate}");
+}
