@@ -99,9 +99,17 @@ fn name_of_interface<'a>(captured: &CapturedFrame<'a>) -> Option<&'a str> {
 
 /// Whether receivers drop a frame with these faults, so that nothing in it can be trusted.
 fn is_damaged(faults: &[Fault]) -> bool {
-    faults
-        .iter()
-        .any(|fault| matches!(fault, Fault::Malformed(_) | Fault::Icrc { .. } | Fault::Fcs { .. }))
+    let is_damage = |fault: &Fault| {
+        matches!(
+            fault,
+            Fault::Malformed(_)
+                | Fault::Icrc { .. }
+                | Fault::Fcs { .. }
+                | Fault::Vcrc { .. }
+                | Fault::PktLen { .. }
+        )
+    };
+    faults.iter().any(is_damage)
 }
 
 /// The result of checking a frame.

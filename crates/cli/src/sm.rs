@@ -46,9 +46,9 @@ pub(crate) struct SmArguments {
     /// The node that runs the subnet manager, by its name or GUID. [default: the first one]
     #[arg(long, value_name = "NODE")]
     manager: Option<String>,
-    /// Data lanes of all ports. `dfsssp` and `lash` refuse a subnet that needs more.
-    #[arg(long, value_name = "N", default_value = "8", value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "15"]))]
-    lanes: String,
+    /// Data lanes of all ports, for `dfsssp` and `lash`, which refuse a subnet that needs more. [default: 8]
+    #[arg(long, value_name = "N", value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "15"]))]
+    lanes: Option<String>,
     /// Write the tables into this folder.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -92,6 +92,10 @@ impl SmArguments {
                 Err(refuse("--roots", file, "updn or ftree"))
             }
             (_, Some(file), one) if one != Engine::File => Err(refuse("--lfts", file, "file")),
+            (_, _, one) if ![Engine::Dfsssp, Engine::Lash].contains(&one) => match &self.lanes {
+                Some(lanes) => Err(refuse("--lanes", Path::new(lanes), "dfsssp or lash")),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }
@@ -143,7 +147,9 @@ impl SmArguments {
 
     fn options(&self, subnet: &Subnet) -> Result<Options, Failure> {
         let mut options = Options::default();
-        options.lanes = self.lanes.parse().unwrap_or(options.lanes);
+        if let Some(lanes) = &self.lanes {
+            options.lanes = lanes.parse().unwrap_or(options.lanes);
+        }
         if let Some(path) = &self.roots {
             let text = read("--roots", path)?;
             options.roots = Some(roots::read(path, &text, subnet).map_err(wrong_file)?);
@@ -193,7 +199,7 @@ fn read(option: &str, path: &Path) -> Result<String, Failure> {
 /// What the manager does not reach.
 fn notes(subnet: &Subnet) -> Vec<String> {
     let [first, ..] = subnet.unreached() else { return Vec::new() };
-    let name = &subnet.topology().nodes()[*first].name;
+    let name = plain(&subnet.topology().nodes()[*first].name);
     let note = match subnet.unreached().len() {
         1 => format!("the subnet manager does not reach {name}"),
         count => format!("the subnet manager does not reach {count} nodes, such as {name}"),
@@ -218,6 +224,7 @@ fn summary(subnet: &Subnet, asked: Engine, routing: &Routing) -> String {
         subnet.last_lid()
     );
     let _ = writeln!(text, "data lanes used: {}", routing.tables.lanes);
+    text.push_str(&missing_paths(subnet, routing));
     let own_lanes: [u8; SERVICE_LEVELS] =
         std::array::from_fn(|level| u8::try_from(level).unwrap_or(0));
     let loops = credit_loops(subnet, &routing.tables, &own_lanes);
@@ -225,9 +232,35 @@ fn summary(subnet: &Subnet, asked: Engine, routing: &Routing) -> String {
         text.push_str("credit loops: none\n");
     }
     for one in loops {
-        let _ = writeln!(text, "credit loop on lane {}: {}", one.lane, one.named(subnet));
+        let _ = writeln!(text, "credit loop on lane {}: {}", one.lane, plain(&one.named(subnet)));
     }
     text
+}
+
+/// Pairs of channel adapters that the tables have no path for; empty if there is a path for each.
+fn missing_paths(subnet: &Subnet, routing: &Routing) -> String {
+    let missing = routing.tables.missing_paths(subnet);
+    let Some((from, to)) = missing.first else { return String::new() };
+    let name = |end_port: usize| {
+        let node = subnet.end_ports()[end_port].id.node;
+        plain(&subnet.topology().nodes()[node].name)
+    };
+    format!(
+        "paths: {} of {} pairs of channel adapters have none, such as {} -> {}\n",
+        missing.pairs,
+        missing.all,
+        name(from),
+        name(to)
+    )
+}
+
+/// A text of the file without characters that a terminal obeys.
+fn plain(text: &str) -> String {
+    let shown = |character: char| match character.is_control() {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    text.chars().map(shown).collect()
 }
 
 /// The folder of the tables, and one beside it where they are written first.
@@ -245,35 +278,40 @@ impl Folder {
         let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
             return refuse("has no name; name a folder");
         };
-        match fs::read_dir(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(_) => return refuse("is no folder; name another one"),
-            Ok(_) if !arguments.force => return refuse("exists; replace it with --force"),
-            Ok(mut entries) => {
-                let is_other = |entry: std::io::Result<fs::DirEntry>| {
-                    let name = entry.map(|entry| entry.file_name()).unwrap_or_default();
-                    ![LFTS, LIDS, LEVELS].iter().any(|ours| *ours == name)
-                };
-                if entries.any(is_other) {
-                    return refuse(
-                        "has other files than tables, which would be lost; name another one",
-                    );
-                }
+        match Found::at(&path) {
+            Found::Nothing => {}
+            Found::NoFolder => return refuse("is no folder; name another one"),
+            _ if !arguments.force => return refuse("exists; replace it with --force"),
+            Found::OnlyTables => {}
+            Found::OtherFiles => {
+                return refuse(
+                    "has other files than tables, which would be lost; name another one",
+                );
             }
         }
-        let removed = [path.clone()];
-        arguments.inputs().refuse_removing(&removed, &path, COPY_OR_OUT)?;
+        // Behind a link, the folder itself is replaced.
+        let path = path.canonicalize().unwrap_or_else(|_| path.clone());
         let partial = path.with_file_name(format!(".{name}.partial"));
+        if matches!(Found::at(&partial), Found::NoFolder | Found::OtherFiles) {
+            return refuse(&format!(
+                "{} is in the way, where tables are written first; move it, or name another folder",
+                partial.display()
+            ));
+        }
+        let removed = [path.clone(), partial.clone()];
+        arguments.inputs().refuse_removing(&removed, &path, COPY_OR_OUT)?;
         Ok(Self { path, partial })
     }
 
     /// Writes all files, or none.
     fn write(&self, files: &[(&str, &dyn Display)]) -> Result<(), Failure> {
-        let written = self.fill(files).and_then(|()| self.move_to_place());
-        written.map_err(|error| {
+        let written = self.fill(files).map_err(|error| (self.partial.clone(), error));
+        let written =
+            written.and_then(|()| self.move_to_place().map_err(|error| (self.path.clone(), error)));
+        written.map_err(|(path, error)| {
             // What is half done must not look whole; the first error is the one to tell.
             let _ = fs::remove_dir_all(&self.partial);
-            Failure::Machine { path: self.path.clone(), error }
+            Failure::Machine { path, error }
         })
     }
 
@@ -293,10 +331,42 @@ impl Folder {
     }
 
     fn move_to_place(&self) -> std::io::Result<()> {
-        match fs::remove_dir_all(&self.path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
+        // The old tables are there until the new ones are: they are moved away, and come back if the new ones cannot.
+        let old = self.partial.with_extension("old");
+        match fs::rename(&self.path, &old) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return fs::rename(&self.partial, &self.path);
+            }
+            moved => moved?,
         }
-        fs::rename(&self.partial, &self.path)
+        if let Err(error) = fs::rename(&self.partial, &self.path) {
+            fs::rename(&old, &self.path)?;
+            return Err(error);
+        }
+        fs::remove_dir_all(&old)
+    }
+}
+
+/// What is where tables are to be.
+enum Found {
+    Nothing,
+    NoFolder,
+    /// A folder of tables, or an empty one.
+    OnlyTables,
+    OtherFiles,
+}
+
+impl Found {
+    fn at(path: &Path) -> Self {
+        let mut entries = match fs::read_dir(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Self::Nothing,
+            Err(_) => return Self::NoFolder,
+            Ok(entries) => entries,
+        };
+        let is_other = |entry: std::io::Result<fs::DirEntry>| {
+            let name = entry.map(|entry| entry.file_name()).unwrap_or_default();
+            ![LFTS, LIDS, LEVELS].iter().any(|ours| *ours == name)
+        };
+        if entries.any(is_other) { Self::OtherFiles } else { Self::OnlyTables }
     }
 }

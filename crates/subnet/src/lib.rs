@@ -47,5 +47,5 @@ pub use graph::{Attachment, Far, SwitchGraph};
 pub use guid::Guid;
 pub use lids::{LAST_UNICAST_LID, LidRange};
 pub use subnet::{EndPort, MOST_HOPS, MOST_LMC, Subnet, SubnetError};
-pub use tables::{Channel, ForwardingTables, NO_PORT, Path, ServiceLevels, Tables};
+pub use tables::{Channel, ForwardingTables, MissingPaths, NO_PORT, Path, ServiceLevels, Tables};
 pub use topology::{MOST_PORTS, Node, NodeKind, Port, PortId, Topology, TopologyError};

@@ -130,6 +130,13 @@ impl Subnet {
         &self.graph
     }
 
+    /// The ports of a switch with channel adapters, and their end ports. Routers are no hosts.
+    pub fn adapters(&self, switch: usize) -> impl Iterator<Item = (u8, usize)> + '_ {
+        let is_adapter =
+            |end_port: usize| self.end_ports[end_port].kind == NodeKind::ChannelAdapter;
+        self.graph.attached(switch).filter(move |&(_, end_port)| is_adapter(end_port))
+    }
+
     /// The nodes that the manager does not reach. They have no LIDs.
     pub fn unreached(&self) -> &[usize] {
         &self.unreached

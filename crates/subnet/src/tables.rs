@@ -101,6 +101,48 @@ impl Tables {
     }
 }
 
+/// Pairs of channel adapters that tables have no path for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MissingPaths {
+    /// Number of pairs, each direction by itself.
+    pub pairs: u64,
+    /// Of so many.
+    pub all: u64,
+    /// The first of them: the end ports.
+    pub first: Option<(usize, usize)>,
+}
+
+impl Tables {
+    /// Which channel adapters do not reach which others, by any LID of theirs.
+    pub fn missing_paths(&self, subnet: &Subnet) -> MissingPaths {
+        let mut missing = MissingPaths::default();
+        let switches = 0..subnet.graph().len();
+        let sources: Vec<(usize, Vec<usize>)> = switches
+            .map(|switch| (switch, subnet.adapters(switch).map(|(_, end_port)| end_port).collect()))
+            .filter(|(_, adapters): &(usize, Vec<usize>)| !adapters.is_empty())
+            .collect();
+        let targets: Vec<usize> =
+            sources.iter().flat_map(|(_, adapters)| adapters).copied().collect();
+        for (switch, adapters) in &sources {
+            for &target in &targets {
+                let from = adapters.iter().filter(|&&source| source != target);
+                let pairs = from.clone().count() as u64;
+                missing.all += pairs;
+                let mut lids = subnet.end_ports()[target].lids.iter();
+                let is_missing = lids.any(|lid| {
+                    self.forwarding.walk(subnet, *switch, lid, |_| ()) != End::Delivered
+                });
+                if is_missing && pairs > 0 {
+                    missing.pairs += pairs;
+                    let pair = from.clone().next().map(|&source| (source, target));
+                    missing.first = missing.first.or(pair);
+                }
+            }
+        }
+        missing
+    }
+}
+
 /// A port of a switch, from which a packet leaves towards another switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Channel {

@@ -16,11 +16,12 @@ const NAMES: [(&str, Ecn); 4] =
 pub struct EcnWanted(pub Ecn);
 
 impl EcnWanted {
-    /// Whether IP, or in RoCE v1 the GRH, has the codepoint.
+    /// Whether IP, or in RoCE v1 the GRH, has the codepoint. The GRH of native InfiniBand has none.
     pub(super) fn is_in(self, headers: &HeadersRead) -> bool {
         let HeadersRead { ipv4, ipv6, grh, .. } = headers;
         let ip = ipv4.map(|ip| ip.ecn).or(ipv6.map(|ip| ip.ecn));
-        let found = ip.or(grh.map(|grh| Ecn::from_bits(grh.traffic_class)));
+        let of_roce = grh.filter(|_| headers.lrh.is_none());
+        let found = ip.or(of_roce.map(|grh| Ecn::from_bits(grh.traffic_class)));
         found == Some(self.0)
     }
 }

@@ -154,6 +154,8 @@ pub enum Cause {
     OwnControl,
     /// Frames of the flow control of links: PFC, or PAUSE.
     PauseFrames,
+    /// Flow control packets of InfiniBand.
+    FlowControlPackets,
     /// Frames of ARP or Neighbour Discovery.
     AddressResolution,
     /// The next hop whose MAC address is asked for.

@@ -176,6 +176,7 @@ impl Parts<'_> {
             Owner::Data(Traffic::Connection(connection))
             | Owner::Control(Traffic::Connection(connection)) => Cause::Connection { connection },
             Owner::Stream(stream) => Cause::Stream { stream },
+            Owner::PauseFrames if self.known.plan.infiniband.is_some() => Cause::FlowControlPackets,
             Owner::PauseFrames => Cause::PauseFrames,
             Owner::AddressResolution => Cause::AddressResolution,
             Owner::Management => Cause::Management,

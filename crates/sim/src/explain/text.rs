@@ -172,6 +172,7 @@ fn text(cause: &Cause) -> String {
         Cause::Stream { stream } => format!("stream {stream}"),
         Cause::OwnControl => "its own acknowledgements".into(),
         Cause::PauseFrames => "pause frames".into(),
+        Cause::FlowControlPackets => "flow control packets".into(),
         Cause::AddressResolution => "ARP or Neighbour Discovery".into(),
         Cause::NextHop { node } => format!("of {node}"),
         Cause::Management => "management".into(),

@@ -175,7 +175,7 @@ impl<'a> View<'a> {
     pub(crate) fn queue_at(self, port: u32, marking: u8) -> u8 {
         let state = &self.0.ports[port as usize];
         match self.0.nodes[state.node as usize].role {
-            Role::Host(_) => self.0.plan.markings.of(marking).priority,
+            Role::Host(_) => self.0.plan.lane_of(self.0.plan.markings.of(marking).priority),
             Role::Switch(switch) => {
                 let priorities = &self.0.switches[switch as usize].priorities;
                 state.port.queue_of(priorities.of(marking))

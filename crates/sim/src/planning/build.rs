@@ -63,7 +63,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let groups = multicast::groups(scenario, &hosts, roce.encapsulation)?;
-    let Traffic { workloads, flows, apps, connections, in_use, markings, sendings } =
+    let Traffic { workloads, mut flows, apps, connections, in_use, markings, sendings } =
         traffic(scenario, &hosts, (&roce, &groups), max_flows)?;
     roce.multicast = sendings.plan(scenario, groups)?;
     roce.keys = in_use.attributes().iter().map(keys::keys).collect();
@@ -139,6 +139,9 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
     let tcp = tcp::plan(scenario, &flows, &roce.addresses);
+    if let Some(subnet) = &infiniband {
+        infiniband::set_service_levels(&subnet.routed, &mut flows);
+    }
     let mut plan = Plan {
         name: scenario.name(),
         labels: scenario.labels.clone(),

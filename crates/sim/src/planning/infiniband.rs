@@ -8,7 +8,7 @@ use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 
 use super::{algorithms, switches, tcp};
-use crate::plan::{InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
+use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
     FailureKind, Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
 };
@@ -180,6 +180,14 @@ pub(super) fn build(
         manager,
         routed: Arc::new(routed),
     }))
+}
+
+/// Gives flows the service levels of their paths, where the routing engine says them.
+pub(super) fn set_service_levels(routed: &RoutedSubnet, flows: &mut [FlowPlan]) {
+    for flow in flows {
+        let level = routed.service_level(flow.source, flow.destination);
+        flow.priority = level.unwrap_or(flow.priority);
+    }
 }
 
 /// Every host has a way to every other.

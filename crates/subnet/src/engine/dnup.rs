@@ -10,7 +10,7 @@ use crate::tables::Tables;
 /// The tables of down/up.
 pub(super) fn route(subnet: &Subnet) -> Tables {
     let graph = subnet.graph();
-    let leaves = (0..graph.len()).filter(|&switch| graph.attached(switch).next().is_some());
+    let leaves = (0..graph.len()).filter(|&switch| subnet.adapters(switch).next().is_some());
     let ranks = Ranks(ranks_from(graph, leaves));
     let least = turns::least_hops(graph, &ranks);
     Tables::on_one_lane(balance::tables(subnet, &least, Candidates::All))

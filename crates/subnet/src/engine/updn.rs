@@ -9,7 +9,6 @@ use crate::guid::Guid;
 use crate::hops::distances;
 use crate::subnet::Subnet;
 use crate::tables::Tables;
-use crate::topology::NodeKind;
 
 /// The tables of up/down with these root switches, or those that it finds; else why there are none.
 pub(super) fn route(subnet: &Subnet, roots: Option<&[usize]>) -> Result<Tables, String> {
@@ -57,10 +56,8 @@ pub(super) fn ranks_from(graph: &SwitchGraph, starts: impl Iterator<Item = usize
 /// than 5 %.
 fn find_roots(subnet: &Subnet) -> Vec<usize> {
     let graph = subnet.graph();
-    let is_adapter =
-        |end_port: usize| subnet.end_ports()[end_port].kind == NodeKind::ChannelAdapter;
-    let adapters = |switch| graph.attached(switch).filter(|&(_, end)| is_adapter(end)).count();
-    let adapters: Vec<usize> = (0..graph.len()).map(adapters).collect();
+    let adapters: Vec<usize> =
+        (0..graph.len()).map(|switch| subnet.adapters(switch).count()).collect();
     let all: usize = adapters.iter().sum();
     let is_root = |&switch: &usize| {
         let mut bars = [0_usize; 256];

@@ -71,6 +71,7 @@ fn stalled() -> StallRecord {
         priority: 3,
         bytes,
         paused_by: "spine-0".to_owned(),
+        awaits_credits: false,
         root: "tor-1:17".to_owned(),
         link_down: false,
     };

@@ -130,6 +130,10 @@ impl Parts<'_> {
             WaitsFor::CongestionControl(category) => {
                 (category, Some(self.congestion_control(end, category)))
             }
+            // The last packet may still be in the channel adapter, on its way from the queue pair to the port.
+            WaitsFor::Answer if loss.is_none() && self.known.plan.infiniband.is_some() => {
+                self.hold(port, since, self.pair.priority)
+            }
             WaitsFor::Answer => self.sent_again(end.signal_between(since, to), loss),
             WaitsFor::Port => self.hold(port, since, self.pair.priority),
         }

@@ -253,6 +253,7 @@ impl VerbsHost {
         let peer = if is_source { described.destination } else { described.source };
         let posts_receives = self.integrity.is_some() && !is_source && takes_receives(described);
         let ConnectionEnds { qpn, dest_qp, initial_psn, remote_initial_psn } = ends;
+        let priority = plan.service_level(self.node, peer, described.priority);
         QueuePairConfig {
             qpn,
             dest_qp,
@@ -261,12 +262,8 @@ impl VerbsHost {
             more_entropies: plan.more_flow_hashes(self.node, peer, described.entropy),
             initial_psn,
             remote_initial_psn,
-            priority: plan.service_level(self.node, peer, described.priority),
-            marking: plan.markings.of_queue_pair(
-                described.marking,
-                self.node,
-                plan.service_level(self.node, peer, described.priority),
-            ),
+            priority,
+            marking: plan.markings.of_queue_pair(described.marking, self.node, priority),
             receive_queue: if posts_receives {
                 ReceiveQueueConfig::Own
             } else {

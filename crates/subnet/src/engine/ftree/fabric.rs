@@ -57,7 +57,7 @@ impl Fabric {
         let mut switches = vec![Switch::default(); graph.len()];
         for (index, switch) in switches.iter_mut().enumerate() {
             switch.rank = ranks[index];
-            switch.is_leaf = graph.attached(index).next().is_some();
+            switch.is_leaf = subnet.adapters(index).next().is_some();
             for (_, neighbour, port_there) in graph.links(index) {
                 if ranks[index].abs_diff(ranks[neighbour]) != 1 {
                     return Err(format!(

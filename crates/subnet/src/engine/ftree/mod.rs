@@ -9,6 +9,7 @@ use self::fabric::Fabric;
 use self::ways::Ways;
 use crate::subnet::Subnet;
 use crate::tables::{ForwardingTables, Tables};
+use crate::topology::NodeKind;
 
 /// Levels of switches.
 const FEWEST_LEVELS: u32 = 2;
@@ -23,7 +24,7 @@ pub(super) fn route(subnet: &Subnet, roots: Option<&[usize]>) -> Result<Tables, 
     if graph.len() < 2 {
         return Err("there are fewer than two switches".to_owned());
     }
-    let ends: usize = (0..graph.len()).map(|switch| graph.attached(switch).count()).sum();
+    let ends: usize = (0..graph.len()).map(|switch| subnet.adapters(switch).count()).sum();
     if ends < 2 {
         return Err("there are fewer than two channel adapters".to_owned());
     }
@@ -40,7 +41,22 @@ pub(super) fn route(subnet: &Subnet, roots: Option<&[usize]>) -> Result<Tables, 
         ways.find(switch, ways::Kind::Switch);
         ways.write(subnet.switch_lid(switch), &mut forwarding);
     }
+    route_routers(subnet, &mut ways, &mut forwarding);
     Ok(Tables::on_one_lane(forwarding))
+}
+
+/// Routes routers, which have no part in the balance.
+fn route_routers(subnet: &Subnet, ways: &mut Ways, forwarding: &mut ForwardingTables) {
+    for switch in 0..subnet.graph().len() {
+        for (port, end_port) in subnet.graph().attached(switch) {
+            let router = &subnet.end_ports()[end_port];
+            if router.kind == NodeKind::Router {
+                ways.find(switch, ways::Kind::Switch);
+                ways.write(router.lids.base, forwarding);
+                forwarding.set(switch, router.lids.base, port);
+            }
+        }
+    }
 }
 
 /// Routes hosts, leaf by leaf, and hosts that are missing: these change nothing but the balance.
@@ -50,11 +66,10 @@ fn route_hosts(
     ways: &mut Ways,
     forwarding: &mut ForwardingTables,
 ) {
-    let graph = subnet.graph();
-    let hosts = |&leaf: &usize| graph.attached(leaf).count();
+    let hosts = |&leaf: &usize| subnet.adapters(leaf).count();
     let most = leaves.iter().map(hosts).max().unwrap_or(0);
     for &leaf in leaves {
-        for (port, end_port) in graph.attached(leaf) {
+        for (port, end_port) in subnet.adapters(leaf) {
             let lid = subnet.end_ports()[end_port].lids.base;
             ways.find(leaf, ways::Kind::Host);
             ways.write(lid, forwarding);

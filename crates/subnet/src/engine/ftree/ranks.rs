@@ -2,7 +2,6 @@
 
 use super::{FEWEST_LEVELS, MOST_LEVELS};
 use crate::engine::updn::ranks_from;
-use crate::graph::SwitchGraph;
 use crate::subnet::Subnet;
 
 /// The rank of each switch; else why there are none.
@@ -10,7 +9,7 @@ pub(super) fn ranks(subnet: &Subnet, roots: Option<&[usize]>) -> Result<Vec<u32>
     let graph = subnet.graph();
     let ranks = match roots {
         Some(roots) => ranks_from(graph, roots.iter().copied()),
-        None => from_leaves(graph),
+        None => from_leaves(subnet),
     };
     let levels = ranks.iter().max().map_or(0, |most| most + 1);
     if !(FEWEST_LEVELS..=MOST_LEVELS).contains(&levels) {
@@ -23,13 +22,14 @@ pub(super) fn ranks(subnet: &Subnet, roots: Option<&[usize]>) -> Result<Vec<u32>
 }
 
 /// Whether a switch has hosts.
-fn is_leaf(graph: &SwitchGraph, switch: usize) -> bool {
-    graph.attached(switch).next().is_some()
+fn is_leaf(subnet: &Subnet, switch: usize) -> bool {
+    subnet.adapters(switch).next().is_some()
 }
 
 /// Switches with hosts have the greatest rank; each step away from them is one less.
-fn from_leaves(graph: &SwitchGraph) -> Vec<u32> {
-    let leaves = (0..graph.len()).filter(|&switch| is_leaf(graph, switch));
+fn from_leaves(subnet: &Subnet) -> Vec<u32> {
+    let graph = subnet.graph();
+    let leaves = (0..graph.len()).filter(|&switch| is_leaf(subnet, switch));
     let steps = ranks_from(graph, leaves);
     let most = steps.iter().copied().max().unwrap_or(0);
     steps.into_iter().map(|steps| most - steps).collect()
@@ -37,7 +37,7 @@ fn from_leaves(graph: &SwitchGraph) -> Vec<u32> {
 
 fn check_leaves(subnet: &Subnet, ranks: &[u32]) -> Result<(), String> {
     let graph = subnet.graph();
-    let mut leaves = (0..graph.len()).filter(|&switch| is_leaf(graph, switch));
+    let mut leaves = (0..graph.len()).filter(|&switch| is_leaf(subnet, switch));
     let Some(first) = leaves.next() else { return Ok(()) };
     match leaves.find(|&leaf| ranks[leaf] != ranks[first]) {
         None => Ok(()),

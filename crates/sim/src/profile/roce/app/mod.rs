@@ -288,6 +288,7 @@ fn queue_pair(
     receives: bool,
 ) -> QueuePairConfig {
     let (near, far) = (connection.end(side), connection.end(side.other()));
+    let priority = plan.service_level(near.host, far.host, connection.priority);
     QueuePairConfig {
         qpn: near.qpn,
         dest_qp: far.qpn,
@@ -296,8 +297,8 @@ fn queue_pair(
         more_entropies: plan.more_flow_hashes(near.host, far.host, connection.entropy),
         initial_psn: near.psn,
         remote_initial_psn: far.psn,
-        priority: connection.priority,
-        marking: plan.markings.of_queue_pair(connection.marking, near.host, connection.priority),
+        priority,
+        marking: plan.markings.of_queue_pair(connection.marking, near.host, priority),
         receive_queue: if receives { ReceiveQueueConfig::Own } else { ReceiveQueueConfig::Endless },
         q_key: 0,
         alternate_path: plan.alternate_path(
