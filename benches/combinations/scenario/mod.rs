@@ -6,6 +6,7 @@
 
 mod behaviour;
 mod control;
+mod infiniband;
 mod looking;
 mod network;
 mod switches;
@@ -107,6 +108,7 @@ pub(crate) fn make(seed: u64, index: u64) -> Made {
     shape.layer3();
     shape.looking();
     shape.end();
+    shape.infiniband();
     shape.made
 }
 

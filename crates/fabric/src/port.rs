@@ -384,6 +384,15 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
+    /// Records that a frame of `priority` and `len` bytes came here and was discarded. Returns whether a control frame is
+    /// due. Costs nothing if the flow control [counts no frames](FlowControl::COUNTS_FRAMES).
+    pub fn note_discarded(&mut self, priority: u8, len: u32) -> bool {
+        if self.is_counted() {
+            self.ask_flow_control(|flow_control, _| flow_control.on_discarded(priority, len));
+        }
+        self.is_counted() && self.control_due
+    }
+
     /// Holds back the queues whose next frame must not start at `now`, because the flow control counts frames; `len`
     /// gives a packet's frame length in bytes. Costs nothing for others.
     #[inline]

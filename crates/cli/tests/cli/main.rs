@@ -12,6 +12,7 @@ mod convert;
 mod explain;
 mod field_defects;
 mod headroom;
+mod infiniband;
 mod inputs_stay;
 #[cfg(unix)]
 mod interrupt;

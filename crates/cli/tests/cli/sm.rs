@@ -84,7 +84,8 @@ fn bad_input_is_named_and_nothing_is_written() {
     for (arguments, expected) in [
         ("absent --engine minhop --out t", "NET = absent: "),
         ("other --engine minhop --out t", "other:2: B: is no node of this file; add its section"),
-        ("scenario.toml --engine minhop --out t", "only the output of ibnetdiscover is read"),
+        ("scenario.toml --engine minhop --out t", "scenario.toml:1:1: topology: exactly one name"),
+        ("net --engine minhop --lanes 2 --out t", "--lanes = 2: minhop does not read it"),
         ("alone --engine minhop --out t", "alone: H, which runs the subnet manager, has no cable"),
         ("net --engine updn --roots roots --out t", "roots:1: 0x7: is the GUID of no switch"),
         ("net --engine minhop --roots roots --out t", "--roots = roots: minhop does not read it"),
@@ -102,6 +103,42 @@ fn bad_input_is_named_and_nothing_is_written() {
         assert!(ended.stderr.contains(expected), "{arguments}: {}", ended.stderr);
         assert_eq!(sandbox.tree(), before, "{arguments}");
     }
+}
+
+/// Tables are written beside their folder first: what is there already is somebody's.
+#[test]
+fn nothing_is_removed_that_is_not_of_tables() {
+    let sandbox = sandbox();
+    sandbox.write(".t.partial/net", run("ring4/net"));
+    let before = sandbox.tree();
+    let ended = sandbox.rocelab(&["sm", ".t.partial/net", "--engine", "minhop", "--out", "t"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains(".t.partial is in the way"), "{}", ended.stderr);
+    assert_eq!(sandbox.tree(), before);
+    // What an interrupted command left is only tables.
+    sandbox.write(".u.partial/guid2lid", "half");
+    sandbox.succeeds(&["sm", "net", "--engine", "minhop", "--out", "u"]);
+    sandbox.succeeds(&["sm", "net", "--engine", "updn", "--out", "u", "--force"]);
+    assert_eq!(sandbox.files("u").len(), 3);
+    assert!(!sandbox.tree().iter().any(|name| name.contains(".u.")), "{:?}", sandbox.tree());
+}
+
+/// Up/down does not join two roots.
+#[test]
+fn pairs_without_a_path_are_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "net",
+        "Switch 8 \"A\"\n[1] \"HA\"[1]\n[2] \"L\"[1]\nSwitch 8 \"B\"\n[1] \"HB\"[1]\n[2] \"L\"[2]\nSwitch 8 \
+         \"L\"\n[3] \"HL\"[1]\nHca 1 \"HA\"\nHca 1 \"HB\"\nHca 1 \"HL\"\n",
+    );
+    sandbox.write("roots", "0x200000\n0x200001\n");
+    let arguments = ["sm", "net", "--engine", "updn", "--roots", "roots", "--out", "t"];
+    let answer = sandbox.succeeds(&arguments);
+    assert!(
+        answer.contains("paths: 2 of 6 pairs of channel adapters have none, such as HA -> HB"),
+        "{answer}"
+    );
 }
 
 #[test]

@@ -313,6 +313,14 @@ impl FlowControl for CreditControl {
         lane.held = lane.held.saturating_add(count(len));
     }
 
+    /// On a link that may lose packets it counts as lost, and the next flow control packet makes up for it.
+    fn on_discarded(&mut self, priority: u8, len: u32) {
+        if !self.config.is_lossy {
+            self.on_arrived(priority, len);
+            self.on_freed(priority, len);
+        }
+    }
+
     fn on_freed(&mut self, priority: u8, len: u32) {
         let lane = usize::from(priority);
         self.lanes[lane].held = self.lanes[lane].held.saturating_sub(count(len));

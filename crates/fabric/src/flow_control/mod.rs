@@ -233,6 +233,7 @@ macro_rules! controls {
             fn handle_timeout(&mut self, now: SimTime) { of_each!(self.handle_timeout(now)) }
             fn may_start(&self, priority: u8, len: u32) -> bool { of_each!(self.may_start(priority, len)) }
             fn on_started(&mut self, priority: u8, len: u32) { of_each!(self.on_started(priority, len)) }
+            fn on_discarded(&mut self, priority: u8, len: u32) { of_each!(self.on_discarded(priority, len)) }
             fn on_freed(&mut self, priority: u8, len: u32) { of_each!(self.on_freed(priority, len)) }
         }
     };
@@ -378,6 +379,9 @@ pub trait FlowControl: fmt::Debug + Send + State {
 
     /// A frame of `len` bytes, from the queue of `priority`, starts.
     fn on_started(&mut self, _priority: u8, _len: u32) {}
+
+    /// A frame of `len` bytes of `priority` came to this end, and was discarded before it was stored.
+    fn on_discarded(&mut self, _priority: u8, _len: u32) {}
 
     /// The memory is free again that a frame of `len` bytes of `priority` took here, which came in by this port.
     fn on_freed(&mut self, _priority: u8, _len: u32) {}

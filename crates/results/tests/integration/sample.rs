@@ -214,6 +214,7 @@ pub(crate) fn summary() -> Summary {
         branch: None,
         seed: 1,
         roce_version: 2,
+        infiniband: None,
         incomplete: false,
         digest: "9f86d081884c7d65".into(),
         simulated_ps: 20_000_000_000,

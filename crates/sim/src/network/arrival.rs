@@ -4,6 +4,7 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 
 use super::core::Network;
+use super::credits::Crediting;
 use super::feature::{Arrival, Frames, Scene, Sight, Timers, Verdict};
 use super::features::{ArrivalFeatures, Features, Stage};
 use super::own_frames::Emitting;
@@ -63,7 +64,7 @@ impl<P: Profile> Network<P> {
             match verdict {
                 Verdict::Continue => return self.deliver_specially(key, port, id),
                 Verdict::Redirect(number) => self.pool.get_mut(id).switch_port = number,
-                Verdict::Drop(cause) => return self.drop_frame(key, far.port, None, id, cause),
+                Verdict::Drop(cause) => return Crediting(self).discard(key, &far, id, cause),
                 Verdict::Replicate(numbers) => {
                     let (_, scene) = self.scene();
                     let mut frames = scene.frames;

@@ -13,6 +13,7 @@ use super::packet::{PacketOf, PacketPool};
 use super::pauses::PortPauses;
 use super::port::FarEnd;
 use crate::profile::Profile;
+use crate::record::DropCause;
 
 /// A network in which packets take credits.
 #[derive(Debug)]
@@ -47,6 +48,19 @@ impl<P: Profile> Crediting<'_, P> {
                 PortPauses(self.0).note_freed(key, far.port, (lane, len));
             }
             _ => self.0.deliver(key, far, id),
+        }
+    }
+
+    /// Drops a frame that came to the far end of a link and is not wanted there. Its credits, if it took any, are given back.
+    #[cold]
+    pub(super) fn discard(&mut self, key: EventKey, far: &FarEnd, id: PacketId, cause: DropCause) {
+        let packet = self.0.pool.get(id);
+        let (level, len) = (packet.body.priority(), u32::from(packet.frame_len));
+        self.0.drop_frame(key, far.port, None, id, cause);
+        let Some(level) = level else { return };
+        let lane = self.0.plan.lane_of(level);
+        if self.0.ports[far.port as usize].port.note_discarded(lane, len) {
+            self.0.pump(key, far.port);
         }
     }
 

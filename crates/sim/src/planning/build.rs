@@ -33,7 +33,10 @@ pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
 
 /// See [`Planning::plan_within`](super::Planning::plan_within).
 pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan, ScenarioError> {
-    let resolved = infiniband::as_planned(resolve::with_defaults(scenario));
+    let described = resolve::with_defaults(scenario);
+    // Before what Ethernet would say of the same.
+    infiniband::check(&described).map_err(|fault| scenario.document.report(fault))?;
+    let resolved = infiniband::as_planned(described);
     let faults = checks::faults(&resolved).into_iter();
     let mut errors: Vec<ScenarioError> = Vec::new();
     for error in faults.map(|fault| scenario.document.report(fault)) {

@@ -8,7 +8,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::algorithms::{self, Named};
 use super::priority::check_priority;
-use super::{congestion_points, connections, hpcc_ns3, infiniband, keys, neighbours, service, tcp};
+use super::{congestion_points, connections, hpcc_ns3, keys, neighbours, service, tcp};
 use crate::scenario::{
     ConnectionEntropy, Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure,
 };
@@ -16,14 +16,9 @@ use crate::scenario::{
 /// What is wrong with the scenario's plain values: the first thing of each part, because parts do not depend on each other.
 pub(super) fn faults(scenario: &Scenario) -> Vec<Fault> {
     let mut outcomes = vec![check_stop(scenario)];
-    let of_infiniband = infiniband::check(scenario);
-    let is_fit = of_infiniband.is_ok();
-    outcomes.push(of_infiniband);
     outcomes.push(check_shapers("host.shapers", &scenario.host.shapers));
     outcomes.extend(algorithms::named(scenario).iter().map(check_algorithm));
     match &scenario.profile {
-        // What Ethernet would say of the same is left out.
-        None if !is_fit => {}
         None => outcomes.extend(check_native(scenario)),
         Some(ProfileConfig::HpccNs3(config)) => {
             outcomes.push(hpcc_ns3::check_sections(scenario));

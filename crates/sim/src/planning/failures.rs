@@ -188,7 +188,14 @@ impl Planned<'_> {
             FailureKind::HostDown => {
                 self.only(&["host"])?;
                 let host = self.host()?;
-                Ok(vec![(FailureChange::HostDown(host), Some(FailureChange::HostUp(host)))])
+                let mut changes =
+                    vec![(FailureChange::HostDown(host), Some(FailureChange::HostUp(host)))];
+                if self.scenario.infiniband.is_some() {
+                    // Who gives no credits has no link: it would hold up the network for ever.
+                    let ports = self.topology.adjacency();
+                    changes.extend(ports.ports_of(host).iter().map(|far| down(far.link)));
+                }
+                Ok(changes)
             }
         }
     }

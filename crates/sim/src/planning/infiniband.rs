@@ -10,7 +10,8 @@ use rocelab_units::Bandwidth;
 use super::{algorithms, switches, tcp};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    FailureKind, Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
+    FailureKind, Fault, Forwarding, HostConfig, InfiniBandConfig, RoceVersion, Scenario, VlBuffer,
+    ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -24,7 +25,9 @@ pub(super) fn as_planned(mut scenario: Scenario) -> Scenario {
         scenario.switch = SwitchConfig {
             lossless: (0..8).collect(),
             flow_control: LinkFlowControl::Credits,
-            ..scenario.switch
+            latency: scenario.switch.latency,
+            forwarding: scenario.switch.forwarding,
+            ..SwitchConfig::default()
         };
     }
     scenario
@@ -106,13 +109,18 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
     refuse(scenario.profile.is_some(), "profile", "other simulators have no InfiniBand")?;
     refuse(scenario.layer3.is_some(), "layer3", "a subnet of InfiniBand has no IP routers")?;
     refuse(!scenario.route.is_empty(), "route", "the subnet manager makes all routes")?;
-    refuse(scenario.switch.ecn.is_some(), "switch.ecn", "packets of InfiniBand have no ECN field")?;
-    refuse(scenario.switch.qcn.is_some(), "switch.qcn", "QCN is of Ethernet")?;
+    let of_ethernet = other_key_of_switches(&scenario.switch);
+    let key = format!("switch.{}", of_ethernet.as_deref().unwrap_or_default());
+    refuse(
+        of_ethernet.is_some(),
+        &key,
+        "it is of Ethernet: switches of InfiniBand have `latency` and `forwarding`",
+    )?;
     refuse(tcp::is_used(scenario), "workload", "TCP over InfiniBand is not simulated")?;
     refuse(
-        scenario.host.stack != Default::default(),
-        "host.stack",
-        "other stacks than RDMA are not simulated on InfiniBand",
+        scenario.host != HostConfig::default(),
+        "host",
+        "channel adapters share their ports by the arbitration of lanes, and have no other stacks",
     )?;
     refuse(
         !scenario.slow_receiver.is_empty(),
@@ -132,6 +140,17 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
         "capture.fcs",
         "packets of InfiniBand have a VCRC, which is always captured, and no FCS",
     )
+}
+
+/// A key of `[switch]` that says something, and has no meaning on InfiniBand.
+fn other_key_of_switches(switch: &SwitchConfig) -> Option<String> {
+    const KEPT: [&str; 2] = ["latency", "forwarding"];
+    let [own, usual] = [switch, &SwitchConfig::default()]
+        .map(|one| toml::Table::try_from(one).unwrap_or_default());
+    let says = |(key, value): &(&String, &toml::Value)| {
+        !KEPT.contains(&key.as_str()) && usual.get(*key) != Some(*value)
+    };
+    own.iter().find(says).map(|(key, _)| key.clone())
 }
 
 /// Only what acknowledgements tell by their time reaches a sender.

@@ -1,0 +1,121 @@
+//! InfiniBand in place of Ethernet.
+
+use toml::{Table, Value};
+
+use super::{Shape, number, table};
+
+/// What belongs to Ethernet, IP, or stacks that InfiniBand does not have.
+const OF_ETHERNET: [&str; 11] = [
+    "layer2",
+    "layer3",
+    "route",
+    "slow_receiver",
+    "watchdog",
+    "multicast_group",
+    "host",
+    "subnet",
+    "address",
+    "class",
+    "tcp",
+];
+/// Of `[switch]`, what InfiniBand has too.
+const OF_SWITCHES: [&str; 2] = ["forwarding", "latency"];
+/// Of `[roce]`, what says how frames of Ethernet look.
+const OF_FRAMES: [&str; 10] = [
+    "version",
+    "v1_hosts",
+    "ip",
+    "tagging",
+    "gid",
+    "gid_index",
+    "cnp_marking",
+    "neighbours",
+    "path_entropy",
+    "entropy",
+];
+
+impl Shape {
+    /// Makes the network one of InfiniBand, now and then: without all that is of Ethernet alone.
+    pub(super) fn infiniband(&mut self) {
+        if self.tcp || !self.random.once_in(6) {
+            return;
+        }
+        if self.made.table.contains_key("multicast_group") {
+            return; // Its workload needs it.
+        }
+        for key in OF_ETHERNET {
+            self.made.table.remove(key);
+        }
+        keep_only(self.made.table.get_mut("switch"), &OF_SWITCHES);
+        for (key, own) in self.made.table.iter_mut() {
+            match key.as_str() {
+                "roce" => remove(own, &OF_FRAMES),
+                "capture" => remove(own, &["fcs"]),
+                _ => {}
+            }
+        }
+        self.without_storms();
+        if let Some(workloads) = self.made.table.get_mut("workload") {
+            each_table(workloads, &mut |own| {
+                own.remove("congestion_control");
+                own.remove("marking");
+            });
+        }
+        let algorithm = self.random.pick(&["none", "timely", "patched-timely", "swift"]);
+        self.set("congestion_control", table([(algorithm, Table::new().into())]));
+        let own = self.lanes();
+        self.set("infiniband", own);
+    }
+
+    fn lanes(&mut self) -> Table {
+        let engines = ["minhop", "updn", "ftree", "dor", "sssp", "dfsssp", "lash"];
+        let engine = self.random.pick(&engines);
+        let mut own = table([
+            ("data_vls", number(self.random.pick(&[1, 2, 4, 8]))),
+            ("sm", table([("engine", engine.into())]).into()),
+        ]);
+        if self.random.once_in(2) {
+            let least = (self.mtu + 64).div_ceil(64) * 64;
+            let packets = self.random.within(1..=8);
+            own.insert("vl_buffer".into(), Self::bytes(least * packets));
+        }
+        if self.random.once_in(3) {
+            let interval = self.random.pick(&[0, 50, 5_000]);
+            own.insert("update_interval".into(), Self::time(interval));
+        }
+        own
+    }
+
+    /// InfiniBand has no pauses, so that nobody pauses without end.
+    fn without_storms(&mut self) {
+        if let Some(Value::Array(failures)) = self.made.table.get_mut("failure") {
+            let is_storm =
+                |one: &Value| one.get("kind").and_then(Value::as_str) == Some("pause-storm");
+            failures.retain(|one| !is_storm(one));
+        }
+    }
+}
+
+fn remove(of: &mut Value, keys: &[&str]) {
+    if let Value::Table(own) = of {
+        own.retain(|key, _| !keys.contains(&key.as_str()));
+    }
+}
+
+fn keep_only(of: Option<&mut Value>, keys: &[&str]) {
+    if let Some(Value::Table(own)) = of {
+        own.retain(|key, _| keys.contains(&key.as_str()));
+    }
+}
+
+/// Calls `act` with each table that is somewhere in a value.
+fn each_table(value: &mut Value, act: &mut impl FnMut(&mut Table)) {
+    match value {
+        Value::Table(own) => {
+            act(own);
+            own.iter_mut().for_each(|(_, inner)| each_table(inner, act));
+        }
+        Value::Array(all) => all.iter_mut().for_each(|inner| each_table(inner, act)),
+        _ => {}
+    }
+}

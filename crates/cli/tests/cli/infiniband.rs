@@ -1,0 +1,105 @@
+//! Scenarios of InfiniBand, through every command.
+
+use crate::program::{Sandbox, repository_argument};
+
+/// A ring of five switches with three hosts each, which send to the hosts two switches ahead.
+fn ring(engine: &str, lanes: u8) -> String {
+    let (mut links, mut flows) = (String::new(), String::new());
+    for switch in 0..5 {
+        for host in 0..3 {
+            let (from, to) = (switch * 3 + host, (switch + 2) % 5 * 3 + host);
+            links += &format!(
+                "{{ from = [\"host-{from}\"], to = [\"switch-{switch}\"], link = {{ rate = \"100Gbps\", cable = \"3m\" }} }},\n"
+            );
+            flows +=
+                &format!("{{ from = \"host-{from}\", to = \"host-{to}\", bytes = \"1MB\" }},\n");
+        }
+        links += &format!(
+            "{{ from = [\"switch-{switch}\"], to = [\"switch-{}\"], link = {{ rate = \"100Gbps\", cable = \"3m\" }} }},\n",
+            (switch + 1) % 5
+        );
+    }
+    format!(
+        "[infiniband]\ndata_vls = {lanes}\n[infiniband.sm]\nengine = \"{engine}\"\n[roce]\npath_mtu = 2048\n\
+         [topology.graph]\nhosts = [\"host-0..host-14\"]\nswitches = [\"switch-0..switch-4\"]\nlinks = [\n{links}]\n\
+         [workload.flows]\nlist = [\n{flows}]\n"
+    )
+}
+
+#[test]
+fn the_scenario_of_the_docs_runs_and_runs_again_from_its_results() {
+    let sandbox = Sandbox::new();
+    let scenario = repository_argument("scenarios/infiniband.toml");
+    let answer = sandbox.succeeds(&["run", &scenario, "--out", "first"]);
+    assert!(answer.contains("infiniband: InfiniBand, seed 1"), "{answer}");
+    assert!(answer.contains("\nSubnet           ftree, 2 data lanes\n"), "{answer}");
+    assert!(answer.contains("flow control packets; lanes waited"), "{answer}");
+    sandbox.succeeds(&["run", "first/scenario.resolved.toml", "--out", "again", "--quiet"]);
+    let [first, again] = ["first", "again"].map(|of| sandbox.json(&format!("{of}/summary.json")));
+    assert_eq!(first["digest"], again["digest"]);
+    assert_eq!(
+        (&first["roce_version"], &first["infiniband"]["engine"]),
+        (&0.into(), &"ftree".into())
+    );
+    assert_eq!(first["drops"]["frames"], 0);
+    let answer = sandbox.succeeds(&["check", &scenario]);
+    assert!(answer.contains("ok    credit loops         none, on 2 data lanes"), "{answer}");
+    // Behind the eight that send to one.
+    let answer = sandbox.succeeds(&["explain", "first", "--flow", "3"]);
+    assert!(answer.contains("no credits") && !answer.contains("retransmission"), "{answer}");
+    sandbox.succeeds(&["report", "first"]);
+}
+
+#[test]
+fn a_loop_of_credits_is_told_before_and_after() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ring.toml", ring("updn", 1));
+    let text = sandbox.rocelab(&["check", "ring.toml"]).stdout;
+    assert!(text.contains("warn  subnet               `updn` refused the subnet"), "{text}");
+    assert!(text.contains("WRONG credit loops         lane 0: "), "{text}");
+    let ended = sandbox.rocelab(&["run", "ring.toml", "--out", "out"]);
+    assert_eq!(ended.code, Some(1));
+    let said = ended.stderr;
+    assert!(said.contains("deadlock at ") && said.contains("no credits of switch-"), "{said}");
+    sandbox.write("ring.toml", ring("dfsssp", 2));
+    let answer = sandbox.succeeds(&["run", "ring.toml", "--out", "out", "--force"]);
+    assert!(answer.contains("dfsssp, 2 data lanes, of which the engine needs 2"), "{answer}");
+}
+
+#[test]
+fn captures_have_packets_and_flow_control_in_erf() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ring.toml", ring("lash", 4));
+    for (format, file) in [("pcapng", "capture.pcapng"), ("pcap", "capture-host-0.pcap")] {
+        let set = format!("capture={{ports=[\"host-0\"],format=\"{format}\"}}");
+        sandbox.succeeds(&["run", "ring.toml", "--out", "out", "--force", "--set", &set]);
+        let answer = sandbox.succeeds(&["pcap", "verify", &format!("out/{file}")]);
+        assert!(answer.contains("infiniband_link") && answer.contains("no faults"), "{answer}");
+        assert!(answer.contains("RC_RDMA_WRITE_MIDDLE") && answer.contains("lid "), "{answer}");
+    }
+}
+
+#[test]
+fn tables_of_a_scenario_are_those_of_its_run() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ring.toml", ring("lash", 4));
+    let answer = sandbox.succeeds(&["sm", "ring.toml", "--engine", "lash", "--out", "tables"]);
+    assert!(answer.contains("5 switches, 15 ports of channel adapters"), "{answer}");
+    assert!(answer.contains("data lanes used: 2\ncredit loops: none\n"), "{answer}");
+}
+
+#[test]
+fn what_has_no_meaning_is_refused_with_its_place() {
+    let sandbox = Sandbox::new();
+    for (more, key) in [
+        ("[switch]\nbuffer = \"1MB\"\n", "switch.buffer"),
+        ("[congestion_control.dcqcn]\n", "congestion_control.dcqcn"),
+        ("[[slow_receiver]]\nrate = \"10Gbps\"\n", "slow_receiver"),
+    ] {
+        sandbox.write("ring.toml", ring("minhop", 2) + more);
+        let refused = sandbox.rocelab(&["run", "ring.toml"]);
+        assert_eq!(refused.code, Some(2));
+        let said = refused.stderr;
+        assert!(said.contains(key) && said.contains("leave"), "{said}");
+    }
+}
