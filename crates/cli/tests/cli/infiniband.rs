@@ -41,7 +41,7 @@ fn the_scenario_of_the_docs_runs_and_runs_again_from_its_results() {
         (&first["roce_version"], &first["infiniband"]["engine"]),
         (&0.into(), &"ftree".into())
     );
-    assert_eq!(first["drops"]["frames"], 0);
+    assert_eq!(first["drops"]["total"], 0, "{first}");
     let answer = sandbox.succeeds(&["check", &scenario]);
     assert!(answer.contains("ok    credit loops         none, on 2 data lanes"), "{answer}");
     // Behind the eight that send to one.
@@ -100,6 +100,6 @@ fn what_has_no_meaning_is_refused_with_its_place() {
         let refused = sandbox.rocelab(&["run", "ring.toml"]);
         assert_eq!(refused.code, Some(2));
         let said = refused.stderr;
-        assert!(said.contains(key) && said.contains("leave"), "{said}");
+        assert!(said.contains(key), "{said}");
     }
 }

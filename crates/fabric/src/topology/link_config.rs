@@ -11,7 +11,10 @@ use super::limits::{MAX_DELAY, RATES};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkConfig {
-    /// Rate of each direction.
+    /// Rate of each direction: of data after coding, or the name of a link of InfiniBand with four lanes: `SDR` (8Gbps), `DDR`, `QDR`,
+    /// `FDR10`, `FDR`, `EDR`, `HDR100` (two lanes), `HDR`, `NDR200` (two lanes), `NDR`, `XDR` (800Gbps).
+    #[serde(deserialize_with = "rate_or_name")]
+    #[schemars(with = "Rate")]
     pub rate: Bandwidth,
     /// Cable length, at 5 ns a metre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -19,6 +22,61 @@ pub struct LinkConfig {
     /// Propagation delay in place of a cable length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Duration>,
+}
+
+/// A rate, or the name of one.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "it is only described")]
+enum Rate {
+    /// A rate such as `100Gbps`.
+    Rate(Bandwidth),
+    /// A link of InfiniBand.
+    Named(InfiniBandRate),
+}
+
+/// The names of links of InfiniBand.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is only described")]
+#[expect(clippy::upper_case_acronyms, reason = "they are written so")]
+enum InfiniBandRate {
+    SDR,
+    DDR,
+    QDR,
+    FDR10,
+    FDR,
+    EDR,
+    HDR100,
+    HDR,
+    NDR200,
+    NDR,
+    XDR,
+}
+
+/// What links of InfiniBand carry of data, after coding (bit/s): four lanes each, but for HDR100 and NDR200.
+const INFINIBAND_RATES: [(&str, u64); 11] = [
+    ("SDR", 8_000_000_000),
+    ("DDR", 16_000_000_000),
+    ("QDR", 32_000_000_000),
+    ("FDR10", 40_000_000_000),
+    // 14.0625 GBd a lane, 64 of 66 bits.
+    ("FDR", 54_545_454_545),
+    ("EDR", 100_000_000_000),
+    ("HDR100", 100_000_000_000),
+    ("HDR", 200_000_000_000),
+    ("NDR200", 200_000_000_000),
+    ("NDR", 400_000_000_000),
+    ("XDR", 800_000_000_000),
+];
+
+/// Reads a rate, or the name of one in any case.
+fn rate_or_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Bandwidth, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let named = INFINIBAND_RATES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
+    match named {
+        Some(&(_, rate)) => Ok(Bandwidth::from_bps(rate)),
+        None => text.parse().map_err(serde::de::Error::custom),
+    }
 }
 
 /// A link that can be built.
@@ -91,5 +149,25 @@ impl LinkConfig {
             ));
         }
         Ok(delay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::IntoDeserializer;
+    use serde::de::value::StrDeserializer;
+
+    use super::*;
+
+    #[test]
+    fn links_of_infiniband_have_names() {
+        let rate = |text: &str| {
+            let text: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+            rate_or_name(text).map_err(|error| error.to_string())
+        };
+        assert_eq!(rate("HDR"), Ok(Bandwidth::from_gbps(200)));
+        assert_eq!(rate("fdr"), Ok(Bandwidth::from_bps(54_545_454_545)));
+        assert_eq!(rate("25Gbps"), Ok(Bandwidth::from_gbps(25)));
+        assert!(rate("HDRR").is_err_and(|error| error.contains("HDRR")));
     }
 }
