@@ -54,7 +54,7 @@ impl Shape {
                 _ => {}
             }
         }
-        self.without_storms();
+        self.without_storms_and_disorder();
         if let Some(workloads) = self.made.table.get_mut("workload") {
             each_table(workloads, &mut |own| {
                 own.remove("congestion_control");
@@ -86,25 +86,31 @@ impl Shape {
         own
     }
 
-    /// InfiniBand has no pauses, so that nobody pauses without end.
-    fn without_storms(&mut self) {
-        if let Some(Value::Array(failures)) = self.made.table.get_mut("failure") {
-            let is_storm =
-                |one: &Value| one.get("kind").and_then(Value::as_str) == Some("pause-storm");
-            failures.retain(|one| !is_storm(one));
+    /// InfiniBand has no pauses, so that nobody pauses without end, and its links keep packets in order.
+    fn without_storms_and_disorder(&mut self) {
+        for (list, key, excluded) in [
+            ("failure", "kind", ["pause-storm"].as_slice()),
+            ("faults", "action", ["duplicate", "reorder"].as_slice()),
+        ] {
+            let is_excluded = |one: &Value| {
+                one.get(key).and_then(Value::as_str).is_some_and(|one| excluded.contains(&one))
+            };
+            if let Some(Value::Array(all)) = self.made.table.get_mut(list) {
+                all.retain(|one| !is_excluded(one));
+            }
         }
     }
 }
 
 fn remove(of: &mut Value, keys: &[&str]) {
     if let Value::Table(own) = of {
-        own.retain(|key, _| !keys.contains(&key.as_str()));
+        own.retain(|key, _| !keys.iter().any(|one| key == *one));
     }
 }
 
 fn keep_only(of: Option<&mut Value>, keys: &[&str]) {
     if let Some(Value::Table(own)) = of {
-        own.retain(|key, _| keys.contains(&key.as_str()));
+        own.retain(|key, _| keys.iter().any(|one| key == *one));
     }
 }
 

@@ -66,7 +66,7 @@ pub use link::{
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
 };
 pub use load_balancing::{Choice, LoadBalancer, LoadBalancing};
-pub use port::{InputQueues, Port, PortExtras};
+pub use port::{CountedPort, InputQueues, Port, PortExtras};
 pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};
 pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};

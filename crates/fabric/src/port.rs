@@ -1,10 +1,13 @@
 //! A port: its transmitter, its queues, and the flow control of its link in both directions.
 
+mod counted;
 mod input_queues;
 mod state;
 
 use std::collections::VecDeque;
 
+pub use counted::CountedPort;
+use counted::{inputs, take_next};
 pub use input_queues::InputQueues;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
@@ -103,29 +106,16 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
-    /// The same port, in which frames that [come from an input](Self::enqueue_from) wait by input. Its flow control
-    /// [counts frames](FlowControl::counts_frames).
-    #[must_use]
-    pub fn with_inputs(mut self, inputs: Option<Box<InputQueues>>) -> Self {
-        if inputs.is_some() {
-            self.extras.get_or_insert_default().inputs = inputs;
-        }
-        self
-    }
-
-    /// Queues by input, if there are any.
-    fn inputs(&self) -> Option<&InputQueues> {
-        self.extras.as_ref()?.inputs.as_deref()
-    }
-
-    fn inputs_mut(&mut self) -> Option<&mut InputQueues> {
-        self.extras.as_mut()?.inputs.as_deref_mut()
-    }
-
     /// Whether the flow control [counts frames](FlowControl::counts_frames).
     #[inline]
     pub fn is_counted(&self) -> bool {
         F::COUNTS_FRAMES && self.is_counted
+    }
+
+    /// The port where its flow control [counts frames](FlowControl::counts_frames); none elsewhere.
+    #[inline]
+    pub fn counted(&mut self) -> Option<CountedPort<'_, L, F>> {
+        if self.is_counted() { Some(CountedPort(self)) } else { None }
     }
 
     /// Its flow control.
@@ -205,7 +195,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// The frames that wait in one queue, in the order in which they leave.
     pub fn waiting_in<C: Chain>(&self, queue: u8, chain: &C) -> impl Iterator<Item = PacketId> {
         let exists = |id: PacketId| (id != PacketId::NONE).then_some(id);
-        let of_inputs = self.inputs().map(|inputs| inputs.waiting_in(queue, chain));
+        let of_inputs = inputs(self).map(|inputs| inputs.waiting_in(queue, chain));
         let first = exists(self.queues[usize::from(queue)].frames.head());
         let in_line = std::iter::successors(first, move |&id| exists(chain.next(id)));
         of_inputs.unwrap_or_default().into_iter().chain(in_line)
@@ -289,16 +279,6 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.paused
     }
 
-    /// When the pause of `priority` began; `None` while it is not paused.
-    pub fn paused_since(&self, priority: u8) -> Option<SimTime> {
-        self.flow_control.paused_since(priority)
-    }
-
-    /// Time spent paused up to `now`, summed over priorities.
-    pub fn paused_time(&self, now: SimTime) -> Duration {
-        self.flow_control.paused_time(now)
-    }
-
     /// Adds a frame of `len` bytes to the queue of its priority.
     #[inline]
     pub fn enqueue(&mut self, chain: &mut impl Chain, id: PacketId, priority: u8, len: u32) {
@@ -306,26 +286,6 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         queue.frames.push_back(chain, id);
         queue.bytes += len;
         self.waiting |= 1 << priority;
-    }
-
-    /// Adds a frame of `len` bytes that came in by port `input` to the queue of its priority.
-    #[inline]
-    pub fn enqueue_from(
-        &mut self,
-        chain: &mut impl Chain,
-        id: PacketId,
-        (priority, input): (u8, u16),
-        len: u32,
-    ) {
-        if self.is_counted()
-            && let Some(inputs) = self.inputs_mut()
-        {
-            inputs.push(chain, id, (priority, input));
-            self.queues[usize::from(priority)].bytes += len;
-            self.waiting |= 1 << priority;
-            return;
-        }
-        self.enqueue(chain, id, priority, len);
     }
 
     /// Whether a waiting frame may be sent.
@@ -354,18 +314,6 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.note_started(priority, len);
     }
 
-    /// Records that a frame that came in by port `input` is sent without having waited here, which counts as the turn of
-    /// that input. Costs nothing for ports without [queues by input](Self::with_inputs).
-    #[inline]
-    pub fn note_passed_from(&mut self, (priority, input): (u8, u16), len: u32) {
-        if self.is_counted()
-            && let Some(inputs) = self.inputs_mut()
-        {
-            inputs.note_passed(priority, input);
-        }
-        self.note_passed(priority, len);
-    }
-
     /// Records that a frame of `priority` and `len` bytes starts that was not taken from a queue here: one of a host.
     /// Costs nothing if the flow control [counts no frames](FlowControl::COUNTS_FRAMES).
     #[inline]
@@ -373,110 +321,6 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         if self.is_counted() {
             self.ask_flow_control(|flow_control, _| flow_control.on_started(priority, len));
         }
-    }
-
-    /// Records that a frame of `priority` and `len` bytes has arrived here. Costs nothing if the flow control [counts no
-    /// frames](FlowControl::COUNTS_FRAMES).
-    #[inline]
-    pub fn note_arrived(&mut self, priority: u8, len: u32) {
-        if self.is_counted() {
-            self.ask_flow_control(|flow_control, _| flow_control.on_arrived(priority, len));
-        }
-    }
-
-    /// Records that a frame of `priority` and `len` bytes came here and was discarded. Returns whether a control frame is
-    /// due. Costs nothing if the flow control [counts no frames](FlowControl::COUNTS_FRAMES).
-    pub fn note_discarded(&mut self, priority: u8, len: u32) -> bool {
-        if self.is_counted() {
-            self.ask_flow_control(|flow_control, _| flow_control.on_discarded(priority, len));
-        }
-        self.is_counted() && self.control_due
-    }
-
-    /// Holds back the queues whose next frame must not start at `now`, because the flow control counts frames; `len`
-    /// gives a packet's frame length in bytes. Costs nothing for others.
-    #[inline]
-    pub fn hold_without_credits<C: Chain>(
-        &mut self,
-        now: SimTime,
-        chain: &C,
-        len: impl Fn(&C, PacketId) -> u32,
-    ) {
-        if !self.is_counted() {
-            return;
-        }
-        for queue in 0..8 {
-            if (self.waiting & !self.blocked) & 1 << queue == 0 {
-                continue;
-            }
-            let first = len(chain, self.next_of(queue));
-            if !self.flow_control.may_start(queue, first) {
-                self.ask_flow_control(|flow_control, _| flow_control.hold(now, queue));
-                self.update_blocked();
-            }
-        }
-    }
-
-    /// The frame of a queue that goes next; [`PacketId::NONE`] if none waits.
-    fn next_of(&self, queue: u8) -> PacketId {
-        match self.inputs() {
-            Some(inputs) => inputs.head(queue),
-            None => self.queues[usize::from(queue)].frames.head(),
-        }
-    }
-
-    /// Takes the frame of a queue that goes next, even if it is paused.
-    fn take_next<C: Chain>(
-        &mut self,
-        queue: u8,
-        chain: &C,
-        len: impl Fn(&C, PacketId) -> u32,
-    ) -> Option<PacketId> {
-        let (id, is_empty) = match self.inputs_mut() {
-            Some(inputs) => (inputs.pop(chain, queue)?, inputs.is_empty(queue)),
-            None => {
-                let line = &mut self.queues[usize::from(queue)].frames;
-                (line.pop_front(chain)?, line.is_empty())
-            }
-        };
-        self.queues[usize::from(queue)].bytes -= len(chain, id);
-        if is_empty {
-            self.waiting &= !(1 << queue);
-        }
-        Some(id)
-    }
-
-    /// [`Self::dequeue`] where the flow control counts frames.
-    #[cold]
-    fn dequeue_counted<C: Chain>(
-        &mut self,
-        chain: &C,
-        len: impl Fn(&C, PacketId) -> u32,
-    ) -> Option<(PacketId, u8)> {
-        let eligible = self.waiting & !self.blocked;
-        if eligible == 0 {
-            return None;
-        }
-        let lens: [u32; 8] = std::array::from_fn(|queue| {
-            let [queue, ..] = queue.to_le_bytes();
-            if eligible & 1 << queue == 0 { 0 } else { len(chain, self.next_of(queue)) }
-        });
-        let head_len = |queue: u8| lens[usize::from(queue)];
-        let queue = self.scheduler.select(self.waiting, eligible, head_len);
-        let id = self.take_next(queue, chain, len)?;
-        self.note_started(queue, head_len(queue));
-        Some((id, queue))
-    }
-
-    /// Records that the memory is free again of a frame of `priority` and `len` bytes that came in here. Returns
-    /// whether a control frame is due. Costs nothing if the flow control [counts no
-    /// frames](FlowControl::COUNTS_FRAMES).
-    #[inline]
-    pub fn note_freed(&mut self, priority: u8, len: u32) -> bool {
-        if self.is_counted() {
-            self.ask_flow_control(|flow_control, _| flow_control.on_freed(priority, len));
-        }
-        self.is_counted() && self.control_due
     }
 
     /// Takes the frame that goes next, with its priority; `len` gives a packet's frame length in
@@ -488,7 +332,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
         if self.is_counted() {
-            return self.dequeue_counted(chain, len);
+            return CountedPort(self).dequeue(chain, len);
         }
         let queues = &self.queues;
         let head_len = |p: u8| len(chain, queues[usize::from(p)].frames.head());
@@ -515,7 +359,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     ) -> Option<(PacketId, u8)> {
         let [priority, ..] = self.waiting.trailing_zeros().to_le_bytes();
         self.queues.get(usize::from(priority))?;
-        self.take_next(priority, chain, len).map(|id| (id, priority))
+        take_next(self, priority, chain, len).map(|id| (id, priority))
     }
 
     /// Takes the first frame of a queue, even if it is paused.
@@ -525,7 +369,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<PacketId> {
-        self.take_next(queue, chain, len)
+        take_next(self, queue, chain, len)
     }
 
     /// Shuts the transmitter down: it does not become free before [`Self::start_up`].
@@ -600,19 +444,9 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.ask_flow_control(|flow_control, _| flow_control.request_resume(priority));
     }
 
-    /// Bit p: this port asks the other end to pause because of priority p.
-    pub fn pausing(&self) -> u8 {
-        self.flow_control.pausing()
-    }
-
     /// Bit p: a pause that is asked for because of `priority` holds priority p back at the other end.
     pub fn held_by(&self, priority: u8) -> u8 {
-        self.end_of_pauses().control().held_by(priority)
-    }
-
-    /// The control frame that would end all pauses that this port obeys.
-    pub fn end_of_pauses(&self) -> ControlFrame {
-        self.flow_control.end_of_pauses()
+        self.flow_control.end_of_pauses().control().held_by(priority)
     }
 
     /// Bit p: priority p is paused, and its queue obeys.

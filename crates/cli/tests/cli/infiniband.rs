@@ -95,6 +95,10 @@ fn what_has_no_meaning_is_refused_with_its_place() {
         ("[switch]\nbuffer = \"1MB\"\n", "switch.buffer"),
         ("[congestion_control.dcqcn]\n", "congestion_control.dcqcn"),
         ("[[slow_receiver]]\nrate = \"10Gbps\"\n", "slow_receiver"),
+        (
+            "[[faults]]\naction = \"delay\"\ndelay = \"1us\"\n[[faults]]\naction = \"duplicate\"\n",
+            "faults[1].action",
+        ),
     ] {
         sandbox.write("ring.toml", ring("minhop", 2) + more);
         let refused = sandbox.rocelab(&["run", "ring.toml"]);

@@ -3,6 +3,8 @@
 //! Room is counted in blocks of 64 bytes, by virtual lane, in counters of 12 bits. What the other end has room for
 //! comes in flow control packets, which say up to which count of blocks may be sent.
 
+use std::mem;
+
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{DELIMITERS_LEN, FlowControlPacket, credit_blocks};
@@ -59,6 +61,8 @@ struct Lane {
     repeats: u8,
     /// A packet waits at this end that the lane has no credits for, since then.
     stalled_since: Option<SimTime>,
+    /// The packet that is next was counted as one that waits.
+    is_counted: bool,
 }
 
 /// What a port counts of credits.
@@ -295,13 +299,16 @@ impl FlowControl for CreditControl {
 
     fn hold(&mut self, now: SimTime, priority: u8) {
         self.stalled |= 1 << priority;
-        self.lanes[usize::from(priority)].stalled_since.get_or_insert(now);
-        self.counts.waits += 1;
+        let lane = &mut self.lanes[usize::from(priority)];
+        lane.stalled_since.get_or_insert(now);
+        // Credits may come that are too few: the packet still waits.
+        self.counts.waits += u64::from(!mem::replace(&mut lane.is_counted, true));
     }
 
     fn on_started(&mut self, priority: u8, len: u32) {
         let lane = &mut self.lanes[usize::from(priority)];
         lane.sent = lane.sent.wrapping_add(count(len)) % MODULUS;
+        lane.is_counted = false;
         if self.config.is_lossy {
             lane.repeats = REPEATS; // The other end may not hear of these blocks otherwise.
         }
@@ -380,6 +387,21 @@ mod tests {
             (here.paused(), here.paused_time(at(99)).ps(), here.credits_of(0)),
             (0, 20, 100)
         );
+    }
+
+    #[test]
+    fn a_packet_waits_once_however_many_credits_come_that_are_too_few() {
+        let mut here = control(130);
+        (0..2).for_each(|_| here.on_started(0, LEN));
+        for limit in [130, 140, 150] {
+            here.hold(at(5), 0);
+            here.receive(at(5), &FlowControlPacket::new(0, 0, 0, limit).into(), QUANTUM);
+        }
+        assert_eq!(here.credit_counts().waits, 1);
+        here.receive(at(9), &FlowControlPacket::new(0, 0, 0, 195).into(), QUANTUM);
+        here.on_started(0, LEN);
+        here.hold(at(9), 0);
+        assert_eq!(here.credit_counts().waits, 2);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 use rocelab_state::{Result, State, load_value, save_value, unfit};
 
+use super::counted::{inputs, inputs_mut};
 use super::input_queues::Turns;
 use super::{Port, PortExtras, PriorityQueue};
 use crate::chain::{Chain, Fifo, PacketId};
@@ -32,7 +33,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             from.bytes = from.bytes.saturating_sub(len);
             self.queues[usize::from(queue)].bytes += len;
         }
-        match self.inputs_mut() {
+        match inputs_mut(self) {
             Some(inputs) => inputs.push(chain, id, (queue, input)),
             None => self.queues[usize::from(queue)].frames.push_back(chain, id),
         }
@@ -40,16 +41,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     }
 }
 
-impl<L: Serialisation, F: FlowControl> Port<L, F> {
-    /// Empties the queues by input, and sets whose turn it is.
-    fn load_turns(&mut self, turns: Option<Turns>) -> Result {
-        let fits = match (self.inputs_mut(), turns) {
-            (None, None) => true,
-            (Some(inputs), Some(turns)) => inputs.restart(turns),
-            _ => false,
-        };
-        if fits { Ok(()) } else { Err(unfit("the queues of a port")) }
-    }
+/// Empties the queues by input, and sets whose turn it is.
+fn load_turns<L, F>(port: &mut Port<L, F>, turns: Option<Turns>) -> Result {
+    let fits = match (inputs_mut(port), turns) {
+        (None, None) => true,
+        (Some(inputs), Some(turns)) => inputs.restart(turns),
+        _ => false,
+    };
+    if fits { Ok(()) } else { Err(unfit("the queues of a port")) }
 }
 
 impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
@@ -61,7 +60,7 @@ impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
         link.save(to)?;
         flow_control.save(to)?;
         scheduler.save(to)?;
-        save_value(&self.inputs().map(|inputs| inputs.turns()), to)?;
+        save_value(&inputs(self).map(|inputs| inputs.turns()), to)?;
         extras.save(to)
     }
 
@@ -76,7 +75,7 @@ impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
         self.control_due = self.flow_control.is_pending();
         self.paused = self.flow_control.paused();
         self.scheduler.load(from)?;
-        self.load_turns(load_value(from)?)?;
+        load_turns(self, load_value(from)?)?;
         // Failures and watchdogs can give a port extras while it runs.
         if load_value(from)? {
             self.extras_mut().load(from)?;

@@ -110,7 +110,11 @@ fn credited(blocks: u16) -> Port {
     let tables = SchedulerConfig::VirtualLanes(VlArbitration::default());
     let flow_control = LinkController::Credits(Box::new(control));
     Port::with_flow_control(link, Scheduler::new(&tables), flow_control)
-        .with_inputs(Some(Box::new(InputQueues::new(2, 3))))
+        .with_extras(PortExtras::with_inputs(None, Some(Box::new(InputQueues::new(2, 3)))))
+}
+
+fn counted(port: &mut Port) -> CountedPort<'_, Link, LinkController> {
+    port.counted().expect("its flow control counts")
 }
 
 #[test]
@@ -118,24 +122,27 @@ fn a_packet_without_credits_holds_its_lane_back() {
     let len = |_: &Links, id: PacketId| if id.0 == 0 { 4124 } else { 66 };
     let (mut links, now) = (Links(vec![0; 8]), SimTime::from_ps(9));
     let (mut here, mut there) = (credited(65), credited(65));
-    here.note_passed_from((0, 1), 66);
+    counted(&mut here).note_passed((0, 1), 66);
     for (id, lane, input) in [(0, 0, 2), (1, 0, 0), (2, 1, 0)] {
         let bytes = len(&links, PacketId(id));
-        here.enqueue_from(&mut links, PacketId(id), (lane, input), bytes);
+        counted(&mut here).enqueue(&mut links, PacketId(id), (lane, input), bytes);
     }
-    here.hold_without_credits(now, &links, len);
-    assert_eq!((here.paused(), here.paused_since(0), here.queued(0)), (1, Some(now), 4190));
+    counted(&mut here).hold(now, &links, len);
+    assert_eq!(
+        (here.paused(), here.flow_control().paused_since(0), here.queued(0)),
+        (1, Some(now), 4190)
+    );
     assert_eq!(here.dequeue(&links, len), Some((PacketId(2), 1)), "the other lane goes on");
     assert_eq!((here.dequeue(&links, len), here.waiting()), (None, 1));
-    there.note_arrived(0, 66);
+    counted(&mut there).note_arrived(0, 66);
     assert!(!there.has_control_frame());
-    assert!(there.note_freed(0, 66) && there.has_control_frame());
+    assert!(counted(&mut there).note_freed(0, 66) && there.has_control_frame());
     let frame = there.take_control_frame(SimTime::from_ps(300_000)).expect("it is due");
     here.receive_control(now, &frame);
-    here.hold_without_credits(now, &links, len);
+    counted(&mut here).hold(now, &links, len);
     let order = [(PacketId(0), 0), (PacketId(1), 0)];
     assert_eq!(here.dequeue(&links, len), Some(order[0]), "input 2 is after input 1");
-    here.hold_without_credits(now, &links, len);
+    counted(&mut here).hold(now, &links, len);
     assert_eq!((here.dequeue(&links, len), here.paused()), (None, 1), "no block is left");
     assert_eq!(here.flush_from(0, &links, len), Some(order[1].0));
     assert_eq!((here.waiting(), here.queued(0)), (0, 0));
@@ -146,9 +153,9 @@ fn what_waits_by_input_is_loaded_in_its_order() {
     let len = |_: &Links, _: PacketId| 66;
     let mut links = Links(vec![0; 8]);
     let mut port = credited(200);
-    port.note_passed_from((0, 0), 66);
+    counted(&mut port).note_passed((0, 0), 66);
     for (id, input) in [(0, 0), (1, 2), (2, 0), (3, 1)] {
-        port.enqueue_from(&mut links, PacketId(id), (0, input), 66);
+        counted(&mut port).enqueue(&mut links, PacketId(id), (0, input), 66);
     }
     let waiting: Vec<_> = port.waiting_in(0, &links).collect();
     assert_eq!(waiting, [3, 1, 0, 2].map(PacketId));
@@ -168,5 +175,5 @@ fn what_waits_by_input_is_loaded_in_its_order() {
 
 #[test]
 fn what_counts_no_frames_is_not_asked() {
-    assert!(!port().is_counted() && !port().note_freed(3, 100));
+    assert!(!port().is_counted() && port().counted().is_none());
 }

@@ -125,7 +125,12 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
             let names = port.waiting_in(queue, frames).map(|id| frames.name_of(id));
             (port.queued(queue), port.place_of(queue), names.collect::<Vec<_>>())
         };
-        let pauses = (port.paused(), port.paused_time(*now), port.obeyed(), port.pausing());
+        let pauses = (
+            port.paused(),
+            port.flow_control().paused_time(*now),
+            port.obeyed(),
+            port.flow_control().pausing(),
+        );
         let times = (port.free_at(), port.poll_timeout(), port.link().rate());
         let may_go = (port.blocked(), port.has_eligible(), port.has_extras(), port.waiting_bytes());
         format!("{:?} {pauses:?} {times:?} {may_go:?}", [0, 1, 2, 3, 4, 5, 6, 7].map(of_queue))

@@ -75,7 +75,7 @@ pub fn report_html_with(
     let pauses = Pauses::read(results, &ports)?;
     let samples = samples(results, &ports)?;
 
-    let mut further = busiest_links(&ports, end_ps);
+    let mut further = busiest_links(&ports, end_ps, summary.infiniband.is_some());
     if !flows.is_empty() {
         further.push(fairness(&flows, end_ps));
     }

@@ -101,7 +101,7 @@ impl Rule {
                  {NOTED_PAUSED_PERCENT} % of the run, a problem above {BAD_PAUSED_PERCENT} %. What a watchdog \
                  takes for a storm is a problem."
             ),
-            Self::Pauses => "Good without any pause, else a note.".to_owned(),
+            Self::Pauses => "Good without any pause, else a note. On InfiniBand: good if no lane waited for credits, else a note.".to_owned(),
             Self::Drops => "Good without any drop; a dropped frame of a lossless priority is a problem, others \
                             are a note."
                 .to_owned(),

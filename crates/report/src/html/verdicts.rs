@@ -144,7 +144,9 @@ pub(crate) fn verdicts(summary: &Summary) -> Vec<Verdict> {
         say(Level::Good, Rule::Completion, format!("{all} completed."));
     }
     say_operations(summary, &mut say);
-    if summary.pfc.pauses > 0 {
+    if summary.infiniband.is_some() {
+        // Nobody pauses anybody; what lanes waited for is told with the links.
+    } else if summary.pfc.pauses > 0 {
         let (pauses, paused) = (counted(summary.pfc.pauses, "pause"), time(summary.pfc.paused_ps));
         let control = summary.flow_control();
         let text = format!("{pauses} by {control}, {paused} in all over ports and priorities.");

@@ -193,7 +193,11 @@ impl Pair {
             (waiting.destination, waiting.packet.dest_qp()) == to
                 && is_acknowledgement(&waiting.packet)
         });
-        let waiting = waiting.count();
+        let staged = network.staged(end.log.port).filter(|frame| {
+            let Some(Carried::Rdma(packet)) = &frame.packet else { return false };
+            (frame.destination, packet.dest_qp()) == to && is_acknowledgement(packet)
+        });
+        let waiting = waiting.count() + staged.count();
         let new = (waiting + left).saturating_sub(end.waiting_answers);
         end.waiting_answers = waiting;
         let Some(request) = &end.last_request else { return };

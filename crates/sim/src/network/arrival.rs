@@ -4,11 +4,11 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 
 use super::core::Network;
-use super::credits::Crediting;
 use super::feature::{Arrival, Frames, Scene, Sight, Timers, Verdict};
 use super::features::{ArrivalFeatures, Features, Stage};
 use super::own_frames::Emitting;
 use super::passed::Passed;
+use super::pauses::PortPauses;
 use super::receiver::Receiving;
 use crate::profile::Profile;
 
@@ -64,7 +64,9 @@ impl<P: Profile> Network<P> {
             match verdict {
                 Verdict::Continue => return self.deliver_specially(key, port, id),
                 Verdict::Redirect(number) => self.pool.get_mut(id).switch_port = number,
-                Verdict::Drop(cause) => return Crediting(self).discard(key, &far, id, cause),
+                Verdict::Drop(cause) => {
+                    return PortPauses(self).discard_with_credits(key, &far, id, cause);
+                }
                 Verdict::Replicate(numbers) => {
                     let (_, scene) = self.scene();
                     let mut frames = scene.frames;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder, ask_for_large_pages};
 use rocelab_fabric::topology::Neighbour;
-use rocelab_fabric::{LoadBalancing, NodeKind, PacketId, Port, Scheduler};
+use rocelab_fabric::{LoadBalancing, NodeKind, PacketId, Port, PortExtras, Scheduler};
 use rocelab_units::SimTime;
 
 use super::capture::Capture;
@@ -198,8 +198,10 @@ impl<P: Profile> Building<'_, P> {
                 Scheduler::new(&P::scheduler(&self.0.plan, node, number)),
                 P::flow_control(&self.0.plan, node, number, &self.0.layout.adjacency),
             )
-            .with_extras(P::port_extras(&self.0.plan, node, number))
-            .with_inputs(P::input_queues(&self.0.plan, node, &self.0.layout.adjacency)),
+            .with_extras(PortExtras::with_inputs(
+                P::port_extras(&self.0.plan, node, number),
+                P::input_queues(&self.0.plan, node, &self.0.layout.adjacency),
+            )),
             last: PacketId::NONE,
             departs_specially: self.0.side.telemetry.is_some()
                 || self.0.plan.infiniband.is_some()

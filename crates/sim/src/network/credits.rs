@@ -8,36 +8,38 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 
 use super::core::Network;
+use super::next_frames::{has_more, held_at};
 use super::node::Role;
 use super::packet::{PacketOf, PacketPool};
 use super::pauses::PortPauses;
 use super::port::FarEnd;
+
 use crate::profile::Profile;
 use crate::record::DropCause;
-
-/// A network in which packets take credits.
-#[derive(Debug)]
-pub(super) struct Crediting<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
 
 /// Bytes of a packet on its link.
 fn len_of<P: Profile>(pool: &PacketPool<PacketOf<P>>, id: PacketId) -> u32 {
     u32::from(pool.get(id).frame_len)
 }
 
-impl<P: Profile> Crediting<'_, P> {
+/// Credits are to InfiniBand what pauses are to Ethernet.
+impl<P: Profile> PortPauses<'_, P> {
     /// A frame reaches the node at the far end of a link with credits.
     #[cold]
-    pub(super) fn deliver(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
+    pub(super) fn deliver_with_credits(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
         let packet = self.0.pool.get(id);
         let Some(level) = packet.body.priority() else {
             return self.0.deliver(key, far, id);
         };
         let (lane, len) = (self.0.plan.lane_of(level), u32::from(packet.frame_len));
-        let port = &mut self.0.ports[far.port as usize].port;
-        port.note_arrived(lane, len);
+        if let Some(mut port) = self.0.ports[far.port as usize].port.counted() {
+            port.note_arrived(lane, len);
+        }
         match far.role {
             Role::Host(_) => {
-                port.note_freed(lane, len);
+                if let Some(mut port) = self.0.ports[far.port as usize].port.counted() {
+                    port.note_freed(lane, len);
+                }
                 self.0.deliver(key, far, id);
                 if self.0.ports[far.port as usize].port.has_control_frame() {
                     self.0.pump(key, far.port);
@@ -45,7 +47,7 @@ impl<P: Profile> Crediting<'_, P> {
             }
             _ if far.way_of(packet).is_none() => {
                 self.0.deliver(key, far, id);
-                PortPauses(self.0).note_freed(key, far.port, (lane, len));
+                self.note_freed(key, far.port, (lane, len));
             }
             _ => self.0.deliver(key, far, id),
         }
@@ -53,13 +55,20 @@ impl<P: Profile> Crediting<'_, P> {
 
     /// Drops a frame that came to the far end of a link and is not wanted there. Its credits, if it took any, are given back.
     #[cold]
-    pub(super) fn discard(&mut self, key: EventKey, far: &FarEnd, id: PacketId, cause: DropCause) {
+    pub(super) fn discard_with_credits(
+        &mut self,
+        key: EventKey,
+        far: &FarEnd,
+        id: PacketId,
+        cause: DropCause,
+    ) {
         let packet = self.0.pool.get(id);
         let (level, len) = (packet.body.priority(), u32::from(packet.frame_len));
         self.0.drop_frame(key, far.port, None, id, cause);
         let Some(level) = level else { return };
         let lane = self.0.plan.lane_of(level);
-        if self.0.ports[far.port as usize].port.note_discarded(lane, len) {
+        let counted = self.0.ports[far.port as usize].port.counted();
+        if counted.is_some_and(|mut port| port.note_discarded(lane, len)) {
             self.0.pump(key, far.port);
         }
     }
@@ -71,14 +80,16 @@ impl<P: Profile> Crediting<'_, P> {
         self.fill_lanes(key, host, port);
         let Network { ports, pool, .. } = &mut *self.0;
         let transmitter = &mut ports[port as usize].port;
-        transmitter.hold_without_credits(key.time, pool, len_of::<P>);
+        if let Some(mut counted) = transmitter.counted() {
+            counted.hold(key.time, pool, len_of::<P>);
+        }
         if let Some((id, _)) = transmitter.dequeue(pool, len_of::<P>) {
             self.0.transmit(key, port, id);
-            if self.0.has_more(port) {
+            if has_more(self.0, port) {
                 self.0.arm_free(port);
             }
         } else if let Some(frame) = transmitter.take_last_control_frame(key.time) {
-            PortPauses(self.0).transmit_control(key, port, frame);
+            self.transmit_control(key, port, frame);
         }
         self.0.arm_host_timeout(key, host);
     }
@@ -86,26 +97,11 @@ impl<P: Profile> Crediting<'_, P> {
     /// Takes a packet of each lane that none waits of, as far as queue pairs have such.
     fn fill_lanes(&mut self, key: EventKey, host: u32, port: u32) {
         loop {
-            let held = self.0.held_at(port);
+            let held = held_at::<P>(&self.0.ports[port as usize].port, &self.0.plan);
             let Some((id, level, _)) = self.0.take_departing(key, host, held) else { return };
             let (lane, len) = (self.0.plan.lane_of(level), len_of::<P>(&self.0.pool, id));
             let Network { ports, pool, .. } = &mut *self.0;
             ports[port as usize].port.enqueue(pool, id, lane, len);
         }
-    }
-}
-
-impl<P: Profile> Network<P> {
-    /// The priorities (bit p) that a host may not send now: paused ones; or, of a channel adapter, service levels of
-    /// whose lane a packet waits already.
-    #[inline]
-    pub(super) fn held_at(&self, port: u32) -> u8 {
-        let transmitter = &self.ports[port as usize].port;
-        if !transmitter.is_counted() {
-            return transmitter.blocked();
-        }
-        let taken = transmitter.waiting();
-        let is_taken = |level: &u8| taken & 1 << self.plan.lane_of(*level) != 0;
-        (0..8).filter(is_taken).fold(0, |mask, level| mask | 1 << level)
     }
 }

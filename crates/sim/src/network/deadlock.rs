@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::{FlowControl, NodeId, Serialisation};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
@@ -146,7 +146,11 @@ impl<'a, P: Profile> Overview<'a, P> {
                 let obeyed = |priority: u8| {
                     self.asked_by(port, priority, resumes).into_iter().map(move |asked_by| Obeyed {
                         priority,
-                        since: port.port.paused_since(priority).unwrap_or(SimTime::ZERO),
+                        since: port
+                            .port
+                            .flow_control()
+                            .paused_since(priority)
+                            .unwrap_or(SimTime::ZERO),
                         asked_by,
                         waits_for: None,
                     })
@@ -166,7 +170,8 @@ impl<'a, P: Profile> Overview<'a, P> {
         let mut held: BTreeMap<Ingress, Vec<Place>> = BTreeMap::new();
         for port in self.0.own_ports() {
             if matches!(self.0.nodes[port.node as usize].role, Role::Switch(_)) {
-                let asked = (0..8).filter(|priority| port.port.pausing() & 1 << priority != 0);
+                let asked = (0..8)
+                    .filter(|priority| port.port.flow_control().pausing() & 1 << priority != 0);
                 held.extend(asked.map(|priority| ((port.node, port.number, priority), Vec::new())));
             }
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{
-    BufferPolicy, Departure, NodeId, PacketId, Serialisation, Topology, TopologyLink,
+    BufferPolicy, Departure, FlowControl, NodeId, PacketId, Serialisation, Topology, TopologyLink,
 };
 use rocelab_units::SimTime;
 
@@ -187,7 +187,7 @@ impl<P: Profile> Failing<'_, P> {
     fn take_down(&mut self, key: EventKey, port: u32) {
         // Before pauses end: nothing starts on a link that is going.
         self.shut_transmitter_down(port);
-        let resume = self.0.ports[port as usize].port.end_of_pauses();
+        let resume = self.0.ports[port as usize].port.flow_control().end_of_pauses();
         PortPauses(self.0).obey_control(key, port, &resume);
         Crossing(self.0).doom_leaving(port);
         let on_the_link = self.0.pool.on_links().filter(|(sender, _)| *sender == port).count();

@@ -6,11 +6,12 @@ use rocelab_transport::CompletionStatus;
 
 use super::core::Network;
 use super::course::Course;
-use super::credits::Crediting;
 use super::event::Event;
+use super::next_frames::held_at;
 use super::node::Role;
 use super::other_frames::OtherFrames;
 use super::packet::{Body, Packet};
+use super::pauses::PortPauses;
 use crate::profile::{
     Context, Delivery, EndHost, FlowStarts, HostPacket, Inspect, OtherStacks, Profile,
 };
@@ -89,7 +90,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn pump_host(&mut self, key: EventKey, host: u32) {
         let port = self.hosts[host as usize].port;
         if self.ports[port as usize].port.is_counted() {
-            return Crediting(self).pump_adapter(key, host);
+            return PortPauses(self).pump_adapter(key, host);
         }
         let paused = self.ports[port as usize].port.blocked();
         if self.hosts[host as usize].end_host.is_their_turn(key.time, paused) {
@@ -182,7 +183,7 @@ impl<P: Profile> Network<P> {
             let port = &self.ports[state.port as usize];
             if port.is_free(key) {
                 self.pump(key, state.port);
-            } else if state.end_host.is_ready(self.held_at(state.port)) {
+            } else if state.end_host.is_ready(held_at::<P>(&port.port, &self.plan)) {
                 self.arm_free(state.port);
             }
         }

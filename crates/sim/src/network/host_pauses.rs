@@ -4,7 +4,7 @@
 //! A pause is asked for as long as there is any reason, and no longer.
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{FlowControl, NodeId};
 
 use super::core::Network;
 use super::failure::{Storms, priorities};
@@ -54,7 +54,7 @@ impl<P: Profile> HostPauses<'_, P> {
             self.0.features.arrivals.receiver(host).map_or(0, super::receiver::Receiver::pausing);
         let Host { node, port, .. } = self.0.hosts[host as usize];
         let (before, wanted) =
-            (self.0.ports[port as usize].port.pausing(), by_storms | by_receiver);
+            (self.0.ports[port as usize].port.flow_control().pausing(), by_storms | by_receiver);
         for priority in priorities(wanted & !before) {
             let holds = self.0.ports[port as usize].port.held_by(priority);
             let (egress, egress_paused) = (None, 0);

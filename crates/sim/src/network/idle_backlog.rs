@@ -7,7 +7,7 @@
 
 mod backlogs;
 
-use rocelab_fabric::Serialisation;
+use rocelab_fabric::{FlowControl, Serialisation};
 use rocelab_transport::Backlog;
 use rocelab_units::SimTime;
 
@@ -50,7 +50,8 @@ impl<P: Profile> BacklogSearch<'_, P> {
             }
             let port = &self.ports[self.hosts[number as usize].port as usize];
             let gaps = port.sent.frames * self.plan.gap_bytes();
-            let (sent, paused) = (port.sent.bytes + gaps, port.port.paused_time(now));
+            let (sent, paused) =
+                (port.sent.bytes + gaps, port.port.flow_control().paused_time(now));
             let rate = port.port.link().rate();
             let seen = self.backlogs.by_host.entry(number).or_default();
             seen.look(PortUse { at: now, sent, paused }, rate, &met, until);

@@ -42,6 +42,7 @@ mod link_errors;
 mod link_rates;
 mod multicast;
 mod neighbours;
+mod next_frames;
 mod node;
 mod notes;
 mod other_frames;

@@ -1,6 +1,6 @@
 //! A part of a network from outside.
 
-use rocelab_fabric::{MacEntries, NodeId, Serialisation};
+use rocelab_fabric::{FlowControl, MacEntries, NodeId, Serialisation};
 use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
@@ -178,7 +178,7 @@ impl<'a, P: Profile> Overview<'a, P> {
         let mut totals = self.0.course.totals.clone();
         totals.layer2.mac_entries = self.mac_entries();
         for port in self.0.own_ports() {
-            totals.paused_time += port.port.paused_time(now);
+            totals.paused_time += port.port.flow_control().paused_time(now);
             totals.ecn_marks += port.rare.ecn_marks;
         }
         for (opcode, &count) in (0u8..=255).zip(self.0.course.opcodes.iter()) {

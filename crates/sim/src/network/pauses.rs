@@ -8,6 +8,7 @@ use rocelab_fabric::{BufferPolicy, ControlFrame, FlowControl, NodeId, PacketId};
 use rocelab_units::{Duration, SimTime};
 
 use super::core::Network;
+use super::next_frames::has_more;
 use super::node::Role;
 use super::packet::{Body, Packet};
 use super::port::NetworkPort;
@@ -139,9 +140,8 @@ impl<P: Profile> PortPauses<'_, P> {
     /// where flow control does not count frames.
     #[cold]
     pub(super) fn note_freed(&mut self, key: EventKey, receiving: u32, (priority, len): (u8, u32)) {
-        if P::FlowControl::COUNTS_FRAMES
-            && self.0.ports[receiving as usize].port.note_freed(priority, len)
-        {
+        let counted = self.0.ports[receiving as usize].port.counted();
+        if counted.is_some_and(|mut port| port.note_freed(priority, len)) {
             self.0.pump(key, receiving);
         }
     }
@@ -157,11 +157,12 @@ impl<P: Profile> PortPauses<'_, P> {
             self.obey_control(key, port, &frame);
         }
         let state = &mut self.0.ports[port as usize];
-        let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| state.port.paused_since(priority));
+        let since = [0, 1, 2, 3, 4, 5, 6, 7]
+            .map(|priority| state.port.flow_control().paused_since(priority));
         state.port.handle_timeout(key.time);
         for (priority, since) in (0u8..).zip(since) {
             let Some(since) = since else { continue };
-            if state.port.paused_since(priority).is_none() {
+            if state.port.flow_control().paused_since(priority).is_none() {
                 let event = PauseEvent::Expire(key.time.since(since));
                 let (node, port) = (state.node, state.number);
                 let change = PauseChange { node, port, priority, quanta: 0, event };
@@ -184,7 +185,7 @@ impl<P: Profile> PortPauses<'_, P> {
         self.0.course.totals.frames_created += 1;
         self.0.transmit(key, port, id);
         self.0.arm_port_timeout(port);
-        if self.0.has_more(port) {
+        if has_more(self.0, port) {
             self.0.arm_free(port);
         }
     }
@@ -209,7 +210,7 @@ impl<P: Profile> PortPauses<'_, P> {
         let state = &mut self.0.ports[receiving as usize];
         for priority in 0..8u8 {
             let Some(quanta) = frame.quanta_of(priority) else { continue };
-            let since = state.port.paused_since(priority);
+            let since = state.port.flow_control().paused_since(priority);
             let event = match (quanta, since) {
                 (0, None) if !P::RECORDS_EVERY_RESUME => continue,
                 (0, None) => PauseEvent::Resume(Duration::ZERO),
@@ -228,7 +229,7 @@ impl<P: Profile> PortPauses<'_, P> {
         }
         state.port.receive_control(key.time, frame);
         self.0.arm_port_timeout(receiving);
-        if frame.resumes() != 0 && self.0.has_more(receiving) {
+        if frame.resumes() != 0 && has_more(self.0, receiving) {
             self.0.pump(key, receiving);
         }
     }

@@ -116,11 +116,17 @@ impl<P: Profile> Network<P> {
             && out.is_free(key)
             && out.port.is_idle_for(key.time, waits_in, len)
         {
-            out.port.note_passed_from((waits_in, ingress), len);
+            match out.port.counted() {
+                Some(mut port) => port.note_passed((waits_in, ingress), len),
+                None => out.port.note_passed(waits_in, len),
+            }
             return self.send::<K>(key, switch, egress, id);
         }
         out.rare.max_queue_bytes = out.rare.max_queue_bytes.max(queued);
-        out.port.enqueue_from(&mut self.pool, id, (waits_in, ingress), len);
+        match out.port.counted() {
+            Some(mut port) => port.enqueue(&mut self.pool, id, (waits_in, ingress), len),
+            None => out.port.enqueue(&mut self.pool, id, waits_in, len),
+        }
         if matches!(admission, Admission::StoredAndPause) {
             PortPauses(self).pause_sender(key, receiving, number, priority);
         }
@@ -133,7 +139,9 @@ impl<P: Profile> Network<P> {
         let len_of =
             |pool: &PacketPool<PacketOf<P>>, id: PacketId| u32::from(pool.get(id).frame_len);
         let state = &mut self.ports[port as usize];
-        state.port.hold_without_credits(key.time, &self.pool, len_of);
+        if let Some(mut port) = state.port.counted() {
+            port.hold(key.time, &self.pool, len_of);
+        }
         let Some((id, _)) = state.port.dequeue(&self.pool, len_of) else {
             if let Some(frame) = state.port.take_last_control_frame(key.time) {
                 PortPauses(self).transmit_control(key, port, frame);

@@ -6,7 +6,6 @@ use rocelab_units::SimTime;
 
 use super::core::Network;
 use super::course::Course;
-use super::credits::Crediting;
 use super::crossing::Crossing;
 use super::event::Event;
 use super::failure::Failing;
@@ -18,7 +17,7 @@ use super::packet::{ANY, Body, NO_ROUTE};
 use super::passed::Passed;
 use super::pauses::PortPauses;
 use super::port::FarEnd;
-use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
+use crate::profile::{HostPacket, Profile, Routing, Shared};
 use crate::record::{DropCause, FrameDropped, Record, RecordKind};
 
 impl<P: Profile> Network<P> {
@@ -189,7 +188,7 @@ impl<P: Profile> Network<P> {
             passed.push(Passed::arrived(id, port, self.pool.get(id)));
         }
         if self.ports[far.port as usize].port.is_counted() {
-            return Crediting(self).deliver(key, &far, id);
+            return PortPauses(self).deliver_with_credits(key, &far, id);
         }
         self.deliver(key, &far, id);
     }
@@ -259,22 +258,6 @@ impl<P: Profile> Network<P> {
         }
         self.side.contents.take(id);
         self.pool.remove(id);
-    }
-
-    /// Whether something may follow the frame that a port sends.
-    pub(super) fn has_more(&self, port: u32) -> bool {
-        let state = &self.ports[port as usize];
-        if state.port.has_control_frame() {
-            return true;
-        }
-        match state.role {
-            Role::Host(host) => {
-                let of_host = self.hosts[host as usize].end_host.is_ready(self.held_at(port));
-                of_host || (state.port.is_counted() && state.port.has_eligible())
-            }
-            Role::Switch(_) => state.port.has_eligible(),
-            Role::Elsewhere(_) => false,
-        }
     }
 
     pub(super) fn arm_port_timeout(&mut self, port: u32) {

@@ -164,6 +164,14 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The frames that wait between the queue pairs of a channel adapter and its port; none at other hosts.
+    pub(crate) fn staged(self, port: u32) -> impl Iterator<Item = FrameView> + 'a {
+        let port = &self.0.ports[port as usize].port;
+        let lanes = if port.is_counted() { 0..8 } else { 0..0 };
+        let frames = lanes.flat_map(move |lane| port.waiting_in(lane, &self.0.pool));
+        frames.map(move |id| self.frame(id))
+    }
+
     /// How long a bit takes over the link of a port.
     pub(crate) fn delay_of(self, port: u32) -> Duration {
         let state = &self.0.ports[port as usize];

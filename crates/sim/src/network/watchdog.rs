@@ -5,6 +5,7 @@ mod storms;
 use std::sync::Arc;
 
 use rocelab_engine::EventKey;
+use rocelab_fabric::FlowControl;
 use rocelab_units::{Duration, SimTime};
 
 pub(in crate::network) use self::storms::{Storm, Watchdogs};
@@ -52,7 +53,7 @@ impl<P: Profile> Watching<'_, P> {
                 continue;
             }
             let long = |priority: &u8| {
-                let since = state.paused_since(*priority);
+                let since = state.flow_control().paused_since(*priority);
                 since.is_some_and(|since| key.time.since(since) >= watchdog.detect)
             };
             let of_queue = state.priorities_of(waits_in);

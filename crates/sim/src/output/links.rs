@@ -1,6 +1,6 @@
 //! What links carried.
 
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{FlowControl, NodeId};
 use rocelab_results::{LinkRecord, Millionths, ResultsError, Sink};
 use rocelab_units::SimTime;
 
@@ -26,7 +26,7 @@ pub(super) fn write<P: Profile>(
             frames: view.counters.frames,
             bytes: view.counters.bytes,
             ecn_marks: view.counters.ecn_marks,
-            paused_ps: view.port.paused_time(now).ps(),
+            paused_ps: view.port.flow_control().paused_time(now).ps(),
             max_queue_bytes: view.counters.max_queue_bytes.into(),
         });
         let started = counted.bytes + counted.frames * plan.gap_bytes();

@@ -192,10 +192,16 @@ impl Plan {
     pub(crate) fn shortest_frame(&self) -> u32 {
         if self.infiniband.is_some() { FLOW_CONTROL_LEN } else { MIN_FRAME }
     }
+}
 
+/// What the ports of an InfiniBand network are planned to have.
+#[derive(Clone, Copy, Debug)]
+pub struct InfiniBandPorts<'a>(pub &'a Plan);
+
+impl InfiniBandPorts<'_> {
     /// The buffers of the lanes at the port of `node` behind which `neighbour` is (blocks of 64 bytes).
     pub fn lane_buffers(&self, node: NodeId, neighbour: &Neighbour) -> [u16; DATA_LANES] {
-        let Some(plan) = &self.infiniband else { return [0; DATA_LANES] };
+        let Some(plan) = &self.0.infiniband else { return [0; DATA_LANES] };
         let blocks = match plan.vl_buffer {
             VlBuffer::Fixed(bytes) => bytes.get() / CREDIT_BLOCK_LEN as u64,
             VlBuffer::Auto => self.looped_blocks(node, neighbour),
@@ -207,10 +213,10 @@ impl Plan {
     /// Blocks of four of the largest packets, or of as many as fill the loop of a link if those are more: the packet, the way
     /// there and back, and the flow control packet, which waits for a packet that goes the other way.
     fn looped_blocks(&self, node: NodeId, neighbour: &Neighbour) -> u64 {
-        let link = &self.topology.links[neighbour.link as usize];
-        let largest = u32::try_from(self.largest_frame().get()).unwrap_or(u32::MAX);
+        let link = &self.0.topology.links[neighbour.link as usize];
+        let largest = u32::try_from(self.0.largest_frame().get()).unwrap_or(u32::MAX);
         let time = |len: u32| link.rate.transmission_time(Bytes::new(len.into()));
-        let back = link.delay + self.latency_of(node) + self.latency_of(neighbour.node);
+        let back = link.delay + self.0.latency_of(node) + self.0.latency_of(neighbour.node);
         let round = time(largest) * 2 + link.delay + back + time(FLOW_CONTROL_LEN);
         let packets = packets_in(link.rate, round, largest).max(4);
         let blocks = u64::from(blocks_of(largest));
@@ -228,9 +234,9 @@ impl Plan {
         /// After which a flow control packet is due at the latest (IBTA 7.9.4), of a link of four lanes.
         const SYMBOL_TIMES: u64 = 65_536;
         const WIDTH: u64 = 4;
-        let plan = self.infiniband.as_ref()?;
+        let plan = self.0.infiniband.as_ref()?;
         let neighbour = adjacency.ports_of(node).get(usize::from(port))?;
-        let link = &self.topology.links[neighbour.link as usize];
+        let link = &self.0.topology.links[neighbour.link as usize];
         let back = Neighbour { node, link: neighbour.link };
         Some(CreditConfig {
             buffer: self.lane_buffers(node, neighbour),
@@ -244,8 +250,10 @@ impl Plan {
     /// Whether frames may be lost on a link otherwise than by its failure.
     fn may_lose_frames(&self, link: u32) -> bool {
         let is_noisy =
-            |number: u32| self.links.get(&number).is_some_and(|own| own.bit_error_rate.is_some());
-        self.topology.links[link as usize].loss > 0.0 || is_noisy(link) || !self.faults.is_empty()
+            |number: u32| self.0.links.get(&number).is_some_and(|own| own.bit_error_rate.is_some());
+        self.0.topology.links[link as usize].loss > 0.0
+            || is_noisy(link)
+            || !self.0.faults.is_empty()
     }
 
     /// Queues by lane and input port, in a switch of InfiniBand.
@@ -254,7 +262,7 @@ impl Plan {
         node: NodeId,
         adjacency: &Adjacency,
     ) -> Option<Box<InputQueues>> {
-        let plan = self.infiniband.as_ref().filter(|_| self.topology.is_switch(node))?;
+        let plan = self.0.infiniband.as_ref().filter(|_| self.0.topology.is_switch(node))?;
         let inputs = u16::try_from(adjacency.ports_of(node).len()).unwrap_or(u16::MAX);
         Some(Box::new(InputQueues::new(plan.data_vls, inputs)))
     }

@@ -41,7 +41,9 @@ pub use self::connection::{ConnectionEndPlan, ConnectionPlan};
 pub use self::failures::{FailureChange, FailurePlan, FailureStep};
 pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
-pub use self::infiniband::{InfiniBandPlan, RoutedSubnet, SubnetManagerPlan, subnet_topology};
+pub use self::infiniband::{
+    InfiniBandPlan, InfiniBandPorts, RoutedSubnet, SubnetManagerPlan, subnet_topology,
+};
 pub use self::ingress::IngressPlan;
 pub use self::links::{LinkPlan, LinkPlans};
 pub use self::markings::Markings;

@@ -10,8 +10,8 @@ use rocelab_units::Bandwidth;
 use super::{algorithms, switches, tcp};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    FailureKind, Fault, Forwarding, HostConfig, InfiniBandConfig, RoceVersion, Scenario, VlBuffer,
-    ensure,
+    FailureKind, Fault, FaultVerb, Forwarding, HostConfig, InfiniBandConfig, RoceVersion, Scenario,
+    VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -128,6 +128,10 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
         "slow receivers work by pauses, which InfiniBand does not have",
     )?;
     refuse(storms.is_some(), &storm, "InfiniBand has no pauses")?;
+    let disorder = |one: &FaultVerb| matches!(one, FaultVerb::Duplicate | FaultVerb::Reorder);
+    let disorderly = scenario.faults.iter().position(|one| disorder(&one.action));
+    let action = format!("faults[{}].action", disorderly.unwrap_or(0));
+    refuse(disorderly.is_some(), &action, "links count blocks, and keep packets in order")?;
     refuse(scenario.watchdog.switch.is_some(), "watchdog.switch", "InfiniBand has no pauses")?;
     refuse(scenario.watchdog.nic.is_some(), "watchdog.nic", "InfiniBand has no pauses")?;
     refuse(

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use crate::Plan;
-use crate::plan::InfiniBandPlan;
+use crate::plan::{InfiniBandPlan, InfiniBandPorts};
 
 /// What is found of a subnet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -109,7 +109,8 @@ fn buffers(plan: &Plan) -> Vec<LaneBuffer> {
         for far in adjacency.ports_of(node) {
             let link = &plan.topology.links[far.link as usize];
             let delay = link.delay + plan.latency_of(node);
-            let buffer = u64::from(plan.lane_buffers(node, far)[0]) * CREDIT_BLOCK_LEN as u64;
+            let buffer = u64::from(InfiniBandPorts(plan).lane_buffers(node, far)[0])
+                * CREDIT_BLOCK_LEN as u64;
             *kinds.entry((link.rate.bits_per_second(), delay.ps(), buffer)).or_default() += 1;
         }
     }

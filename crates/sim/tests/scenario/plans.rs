@@ -436,9 +436,13 @@ fn covered(
             }
         }
         serde_json::Value::Array(items) => {
-            let item = fits.iter().find_map(|schema| schema.get("items"));
-            let Some(item) = item else { panic!("{at} is no array in the schema") };
-            items.iter().for_each(|inner| covered(root, item, inner, at));
+            for (place, inner) in items.iter().enumerate() {
+                // Pairs say what is in each place.
+                let of_place = fits.iter().find_map(|schema| schema.get("prefixItems")?.get(place));
+                let item = of_place.or_else(|| fits.iter().find_map(|schema| schema.get("items")));
+                let Some(item) = item else { panic!("{at}[{place}] is not in the schema") };
+                covered(root, item, inner, at);
+            }
         }
         _ => {}
     }

@@ -1,6 +1,7 @@
 //! What links carried in the measuring window.
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use rocelab_fabric::FlowControl;
 use rocelab_units::{Duration, SimTime};
 
 use super::super::port::NetworkPort;
@@ -44,7 +45,7 @@ impl CountersThen {
             frames: counters.frames,
             bytes: counters.bytes,
             ecn_marks: counters.ecn_marks,
-            paused_ps: port.port.paused_time(now).ps(),
+            paused_ps: port.port.flow_control().paused_time(now).ps(),
             max_queue_bytes: counters.max_queue_bytes.into(),
         }
     }

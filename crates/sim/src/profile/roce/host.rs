@@ -530,7 +530,7 @@ impl EndHost<Roce> for VerbsHost {
         true
     }
 
-    #[inline]
+    #[inline(always)] // It is the greater part of what a host does to send, in both ways there are.
     fn poll_transmit(
         &mut self,
         context: &mut Context<'_>,

@@ -28,8 +28,8 @@ pub use starts::StartsByHost;
 use rocelab_units::{Duration, SimTime};
 
 use super::{Profile, Routing, Shared};
-use crate::Plan;
 use crate::profile::BuildError;
+use crate::{InfiniBandPorts, Plan};
 
 /// The native model.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ impl Profile for Roce {
     }
 
     fn flow_control(plan: &Plan, node: NodeId, port: u16, adjacency: &Adjacency) -> LinkController {
-        if let Some(config) = plan.credits_at(node, port, adjacency) {
+        if let Some(config) = InfiniBandPorts(plan).credits_at(node, port, adjacency) {
             return LinkController::Credits(Box::new(CreditControl::new(config)));
         }
         let control = plan.flow_control_at(node, port, adjacency);
@@ -84,7 +84,7 @@ impl Profile for Roce {
     }
 
     fn input_queues(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Option<Box<InputQueues>> {
-        plan.input_queues(node, adjacency)
+        InfiniBandPorts(plan).input_queues(node, adjacency)
     }
 
     fn scheduler(plan: &Plan, node: NodeId, port: u16) -> SchedulerConfig {
@@ -109,7 +109,8 @@ impl Profile for Roce {
     ) -> Result<SwitchBuffer, BuildError> {
         if plan.infiniband.is_some() {
             let ports = adjacency.ports_of(switch).iter();
-            let sizes: Vec<_> = ports.map(|far| plan.lane_buffers(switch, far)).collect();
+            let sizes: Vec<_> =
+                ports.map(|far| InfiniBandPorts(plan).lane_buffers(switch, far)).collect();
             let buffer = GeneralBuffer::Credited(CreditedBuffer::new(&sizes));
             return Ok(SwitchBuffer::General(Box::new(buffer)));
         }
