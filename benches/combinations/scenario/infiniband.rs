@@ -104,13 +104,19 @@ impl Shape {
 
 fn remove(of: &mut Value, keys: &[&str]) {
     if let Value::Table(own) = of {
-        own.retain(|key, _| !keys.iter().any(|one| key == *one));
+        own.retain(|key, _| {
+            let key: &str = key;
+            !keys.contains(&key)
+        });
     }
 }
 
 fn keep_only(of: Option<&mut Value>, keys: &[&str]) {
     if let Some(Value::Table(own)) = of {
-        own.retain(|key, _| keys.iter().any(|one| key == *one));
+        own.retain(|key, _| {
+            let key: &str = key;
+            keys.contains(&key)
+        });
     }
 }
 

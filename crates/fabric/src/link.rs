@@ -86,7 +86,9 @@ pub struct Transmission {
 impl Link {
     /// A link of `rate`, which is not zero, and propagation `delay`.
     pub fn new(rate: Bandwidth, delay: Duration) -> Self {
-        Self::with_overhead(rate, delay, (PREAMBLE as u16, INTERPACKET_GAP as u16))
+        let [preamble, gap] =
+            [PREAMBLE, INTERPACKET_GAP].map(|bytes| bytes.try_into().unwrap_or(u16::MAX));
+        Self::with_overhead(rate, delay, (preamble, gap))
     }
 
     /// A link of native InfiniBand of `rate` (of data, after coding), which is not zero, and propagation `delay`.

@@ -7,6 +7,7 @@ use super::{Admission, Arrival, BufferPolicy, Departure, DropReason, MemoryParts
 use crate::flow_control::{DATA_LANES, blocks_of};
 
 /// Bytes of a block.
+#[expect(clippy::cast_possible_truncation, reason = "64")]
 const BLOCK: u32 = CREDIT_BLOCK_LEN as u32;
 
 /// Buffers by input port and lane, in blocks of 64 bytes. A frame that there is no room for is dropped, which never happens

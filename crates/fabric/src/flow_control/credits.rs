@@ -23,6 +23,7 @@ const LINK_IS_DOWN: u8 = 0xf;
 
 /// Number of blocks that a frame of `len` bytes takes, its two delimiters included.
 #[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "fewer blocks than bytes")]
 pub const fn blocks_of(len: u32) -> u32 {
     let packet_len = len as usize - DELIMITERS_LEN;
     credit_blocks(packet_len) as u32
@@ -167,6 +168,7 @@ impl CreditControl {
 
 impl LinkFrame for FlowControlPacket {
     const NAME: &'static str = "flow-control";
+    #[expect(clippy::cast_possible_truncation, reason = "8")]
     const WIRE_LEN: u16 = (Self::LEN + DELIMITERS_LEN) as u16;
 
     fn quanta_of(&self, _priority: u8) -> Option<u16> {

@@ -15,6 +15,7 @@ use super::Plan;
 use crate::scenario::VlBuffer;
 
 /// Byte times of a flow control packet, its delimiters included.
+#[expect(clippy::cast_possible_truncation, reason = "8")]
 const FLOW_CONTROL_LEN: u32 = (FlowControlPacket::LEN + DELIMITERS_LEN) as u32;
 
 /// The node GUIDs of switches and channel adapters begin here.

@@ -126,7 +126,7 @@ fn a_hot_spot_slows_everybody_down() {
         let names: Vec<_> = (0..sources).map(|host| format!("host-{host}")).collect();
         let rates = sending(&text, &names.iter().map(String::as_str).collect::<Vec<_>>());
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        let share = (1 + extra) as f64 / (sources - 1 + extra + 0) as f64;
+        let share = (1 + extra) as f64 / (sources - 1 + extra) as f64;
         let expected = RATE / (sources as f64 * share);
         println!(
             "{extra} more flows: {mean:.2} Gbit/s of each source, by the formula {expected:.2}"

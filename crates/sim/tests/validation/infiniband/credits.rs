@@ -20,7 +20,7 @@ fn cases() -> Vec<Case> {
     let lines = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
     let case = |line: &str| {
         let numbers: Vec<f64> = line.split(',').map(|one| one.parse().expect("a number")).collect();
-        let whole = |place: usize| numbers[place] as u64;
+        let whole = |place: usize| numbers[place].to_string().parse::<u64>().expect("it is whole");
         Case {
             gbps: whole(0),
             metres: whole(1),
@@ -114,7 +114,7 @@ fn room_for_a_part_of_a_packet_is_no_room() {
         assert!((rate - expected).abs() < 0.2, "{rates:?}");
     }
     let error = try_plan(&two_hosts(&wide(300, 64), 10, &[("host-0", "host-1")], ""));
-    let error = error.err().expect("a packet of 65 blocks never goes").to_string();
+    let error = error.expect_err("a packet of 65 blocks never goes").to_string();
     assert!(error.contains("infiniband.vl_buffer") && error.contains("4160B"), "{error}");
 }
 

@@ -158,10 +158,10 @@ fn what_ethernet_has_is_refused() {
         assert!(error.contains(key), "{error}");
     }
     let more = base.replace("data_vls = 2", "data_vls = 3");
-    let error = try_plan(&more).err().expect("3 is no number of lanes").to_string();
+    let error = try_plan(&more).expect_err("3 is no number of lanes").to_string();
     assert!(error.contains("infiniband.data_vls"), "{error}");
     let more = base.replace("minhop", "nue");
-    let error = try_plan(&more).err().expect("it is not simulated").to_string();
+    let error = try_plan(&more).expect_err("it is not simulated").to_string();
     assert!(error.contains("infiniband.sm.engine") && error.contains("dfsssp"), "{error}");
     let _ = plan(&base);
 }
