@@ -8,6 +8,8 @@ mod make;
 mod make_infiniband;
 mod malformed;
 mod not_looked_into;
+#[path = "../../../wire/tests/integration/payload_guesses.rs"]
+mod payload_guesses;
 mod round_trip;
 mod tree;
 mod tshark;

@@ -10,6 +10,8 @@ use rocelab_wire::{
     Opcode, Pfc, Reth, RoceFrame, TelemetryHeader, VlanTag, ZEROS, udp_source_port,
 };
 
+use crate::payload_guesses::PAYLOAD_GUESSES;
+
 const SOURCE: MacAddress = MacAddress([2, 0, 0, 0, 0, 1]);
 const DESTINATION: MacAddress = MacAddress([2, 0, 0, 0, 0, 2]);
 
@@ -148,20 +150,6 @@ fn interface(name: &str, fcs: bool) -> Interface {
     }
 }
 
-/// Dissectors that guess the protocol of payload, and report malformed packets.
-const GUESSES: [&str; 10] = [
-    "rpcrdma_infiniband",
-    "eth_over_ib",
-    "mellanox_eoib",
-    "smcr_infiniband",
-    "sdp_infiniband",
-    "smb_direct_infiniband",
-    "nvme_rdma",
-    "lnet_ib",
-    "iser_infiniband",
-    "fc_infiniband",
-];
-
 /// tshark's values of `fields`, a row for each frame that matches `filter`; `None` if tshark is
 /// missing.
 pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
@@ -170,7 +158,7 @@ pub(crate) fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<V
     command.args(["-o", "eth.check_fcs:TRUE", "-o", "ip.check_checksum:TRUE"]);
     // The IPv6 checksum is 0, as RoCE v2 requires; for plain UDP this would not be allowed.
     command.args(["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]);
-    for guess in GUESSES {
+    for guess in PAYLOAD_GUESSES {
         command.args(["--disable-heuristic", guess]);
     }
     for field in fields {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use crate::payload_guesses::PAYLOAD_GUESSES;
 use crate::program::{Sandbox, repository_argument};
 
 /// The least severity of expert notes that is a problem.
@@ -21,7 +22,7 @@ fn rows(capture: &Path, fields: &[&str]) -> Option<BTreeSet<String>> {
     // RoCE v2 over IPv6 has a UDP checksum of 0, which is not allowed for plain UDP.
     command.args(["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]);
     // These dissectors guess the payload of RDMA, and report malformed packets.
-    for guess in ["rpcrdma_infiniband", "eth_over_ib", "mellanox_eoib"] {
+    for guess in PAYLOAD_GUESSES {
         command.args(["--disable-heuristic", guess]);
     }
     let sound = ["_ws.malformed", "_ws.expert.severity", "eth.fcs.status", "ip.checksum.status"];

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::payload_guesses::PAYLOAD_GUESSES;
 use crate::program::{Sandbox, repository_argument};
 
 /// The encapsulation of a scenario's frames.
@@ -90,7 +91,7 @@ fn dissect(path: &Path) -> Option<Vec<Dissected>> {
     // RoCE v2 over IPv6 has a UDP checksum of 0, which is not allowed for plain UDP.
     command.args(["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]);
     // These dissectors guess the payload of RDMA, and report malformed packets.
-    for guess in ["rpcrdma_infiniband", "eth_over_ib", "mellanox_eoib"] {
+    for guess in PAYLOAD_GUESSES {
         command.args(["--disable-heuristic", guess]);
     }
     command.args(FIELDS.iter().flat_map(|field| ["-e", field]));

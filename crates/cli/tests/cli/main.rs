@@ -24,6 +24,8 @@ mod man;
 mod new;
 mod ns3_rdma;
 mod pause_causes;
+#[path = "../../../wire/tests/integration/payload_guesses.rs"]
+mod payload_guesses;
 mod pcap;
 mod pcap_decode;
 mod pcap_fix_icrc;

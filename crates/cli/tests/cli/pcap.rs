@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::payload_guesses::PAYLOAD_GUESSES;
 use crate::program::{Sandbox, repository, repository_argument};
 
 /// A message of several packets, and frames around it.
@@ -121,7 +122,7 @@ fn tshark_opcodes(path: &Path) -> Option<BTreeMap<u64, u64>> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(path).args(["-T", "fields", "-e", "infiniband.bth.opcode"]);
     // These dissectors guess the payload; the last one hides RoCE on low source ports.
-    for guess in ["rpcrdma_infiniband", "eth_over_ib", "mellanox_eoib"] {
+    for guess in PAYLOAD_GUESSES {
         command.args(["--disable-heuristic", guess]);
     }
     command.args(["--disable-protocol", "tftp"]);

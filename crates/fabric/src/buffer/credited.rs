@@ -4,7 +4,7 @@ use rocelab_state::{State, load_value, save_value, unfit};
 use rocelab_wire::CREDIT_BLOCK_LEN;
 
 use super::{Admission, Arrival, BufferPolicy, Departure, DropReason, MemoryParts, Occupancy};
-use crate::flow_control::{DATA_LANES, blocks_of};
+use crate::flow_control::{DATA_LANES, blocks_of, counted_blocks_of};
 
 /// Bytes of a block.
 #[expect(clippy::cast_possible_truncation, reason = "64")]
@@ -32,10 +32,6 @@ fn place(ingress: u16, lane: u8) -> usize {
     usize::from(ingress) * DATA_LANES + usize::from(lane)
 }
 
-fn blocks(len: u32) -> u16 {
-    u16::try_from(blocks_of(len)).unwrap_or(u16::MAX)
-}
-
 impl State for CreditedBuffer {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
         save_value(&self.held, to)
@@ -55,7 +51,7 @@ impl BufferPolicy for CreditedBuffer {
     fn admit(&mut self, arrival: Arrival) -> Admission {
         let place = place(arrival.ingress, arrival.priority);
         let (held, size) = (self.held[place], self.size[place]);
-        match held.checked_add(blocks(arrival.len)).filter(|&sum| sum <= size) {
+        match held.checked_add(counted_blocks_of(arrival.len)).filter(|&sum| sum <= size) {
             Some(sum) => {
                 self.held[place] = sum;
                 Admission::Stored
@@ -70,7 +66,7 @@ impl BufferPolicy for CreditedBuffer {
 
     fn release(&mut self, departure: Departure) -> bool {
         let place = place(departure.ingress, departure.priority);
-        self.held[place] = self.held[place].saturating_sub(blocks(departure.len));
+        self.held[place] = self.held[place].saturating_sub(counted_blocks_of(departure.len));
         false
     }
 

@@ -309,7 +309,7 @@ impl FlowControl for CreditControl {
 
     fn on_started(&mut self, priority: u8, len: u32) {
         let lane = &mut self.lanes[usize::from(priority)];
-        lane.sent = lane.sent.wrapping_add(count(len)) % MODULUS;
+        lane.sent = lane.sent.wrapping_add(counted_blocks_of(len)) % MODULUS;
         lane.is_counted = false;
         if self.config.is_lossy {
             lane.repeats = REPEATS; // The other end may not hear of these blocks otherwise.
@@ -318,8 +318,8 @@ impl FlowControl for CreditControl {
 
     fn on_arrived(&mut self, priority: u8, len: u32) {
         let lane = &mut self.lanes[usize::from(priority)];
-        lane.received = lane.received.wrapping_add(count(len)) % MODULUS;
-        lane.held = lane.held.saturating_add(count(len));
+        lane.received = lane.received.wrapping_add(counted_blocks_of(len)) % MODULUS;
+        lane.held = lane.held.saturating_add(counted_blocks_of(len));
     }
 
     /// On a link that may lose packets it counts as lost, and the next flow control packet makes up for it.
@@ -332,13 +332,13 @@ impl FlowControl for CreditControl {
 
     fn on_freed(&mut self, priority: u8, len: u32) {
         let lane = usize::from(priority);
-        self.lanes[lane].held = self.lanes[lane].held.saturating_sub(count(len));
+        self.lanes[lane].held = self.lanes[lane].held.saturating_sub(counted_blocks_of(len));
         self.note_change(lane);
     }
 }
 
 /// Blocks of a frame, as counters count them.
-fn count(len: u32) -> u16 {
+pub(crate) fn counted_blocks_of(len: u32) -> u16 {
     u16::try_from(blocks_of(len)).unwrap_or(u16::MAX)
 }
 

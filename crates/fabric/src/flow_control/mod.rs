@@ -19,6 +19,7 @@ use rocelab_wire::{FlowControlPacket, Frame, MacAddress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use credits::counted_blocks_of;
 pub use credits::{CreditConfig, CreditControl, CreditCounts, DATA_LANES, blocks_of};
 pub use hpcc_ns3::OnOffFlowControl;
 

@@ -11,6 +11,7 @@ mod json;
 mod no_std;
 mod opcodes;
 mod parsing;
+mod payload_guesses;
 mod pcap;
 mod tcp;
 mod tshark;

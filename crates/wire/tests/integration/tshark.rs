@@ -14,6 +14,7 @@ use rocelab_wire::{
 };
 
 use crate::described::hex;
+use crate::payload_guesses::PAYLOAD_GUESSES;
 use crate::pcap::{read, shared};
 
 /// The fields that are compared for each frame.
@@ -28,20 +29,6 @@ const FIELDS: [&str; 8] = [
     "infiniband.invariant.crc",
 ];
 
-/// Dissectors that guess the protocol of random payload, or belong to a low UDP source port.
-const OTHERS: [&str; 10] = [
-    "rpcrdma_infiniband",
-    "eth_over_ib",
-    "mellanox_eoib",
-    "smcr_infiniband",
-    "sdp_infiniband",
-    "smb_direct_infiniband",
-    "nvme_rdma",
-    "lnet_ib",
-    "iser_infiniband",
-    "fc_infiniband",
-];
-
 /// Link type of records of ERF cards. Wireshark 4.0 can read native InfiniBand only in these, not
 /// with the link type 247.
 const LINKTYPE_ERF: u32 = 197;
@@ -53,7 +40,7 @@ fn ask(name: &str, link: DataLink, frames: &[Vec<u8>], fields: &[&str]) -> Optio
     write(&path, link, frames);
     let mut command = Command::new("tshark");
     command.arg("-r").arg(&path).args(["-T", "fields", "--disable-protocol", "tftp"]);
-    for other in OTHERS {
+    for other in PAYLOAD_GUESSES {
         command.args(["--disable-heuristic", other]);
     }
     for field in fields {

@@ -20,8 +20,8 @@ pub use marking::EcnMarking;
 use rocelab_engine::{NodeOrder, RngStream};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    CreditControl, CreditedBuffer, GeneralBuffer, InputQueues, Link, LinkController,
-    LinkFlowControl, NodeId, PortExtras, RouteError, Routes, SchedulerConfig, SwitchBuffer,
+    CreditControl, CreditedBuffer, GeneralBuffer, InputQueues, Link, LinkController, NodeId,
+    PortExtras, RouteError, Routes, SchedulerConfig, SwitchBuffer,
 };
 pub use starts::StartsByHost;
 
@@ -79,8 +79,9 @@ impl Profile for Roce {
         }
         let control = plan.flow_control_at(node, port, adjacency);
         let quanta = plan.port_at(node, port).pause_quanta;
-        let by_pauses = || LinkFlowControl::default().controller(quanta);
-        control.controller(quanta).or_else(by_pauses).expect("PFC works by pauses")
+        control
+            .controller(quanta)
+            .expect("all but credits, which are of InfiniBand, work by pauses")
     }
 
     fn input_queues(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Option<Box<InputQueues>> {
