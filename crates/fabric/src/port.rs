@@ -305,25 +305,15 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             && (!self.is_counted() || self.flow_control.may_start(queue, len))
     }
 
-    /// Records that a frame of `priority` and `len` bytes is sent without having waited here.
+    /// Records that a frame of `priority` is sent without having waited here.
     #[inline]
-    pub fn note_passed(&mut self, priority: u8, len: u32) {
+    pub fn note_passed(&mut self, priority: u8) {
         if self.notes_passing {
             self.scheduler.note_passed(priority);
         }
-        self.note_started(priority, len);
     }
 
-    /// Records that a frame of `priority` and `len` bytes starts that was not taken from a queue here: one of a host.
-    /// Costs nothing if the flow control [counts no frames](FlowControl::COUNTS_FRAMES).
-    #[inline]
-    pub fn note_started(&mut self, priority: u8, len: u32) {
-        if self.is_counted() {
-            self.ask_flow_control(|flow_control, _| flow_control.on_started(priority, len));
-        }
-    }
-
-    /// Takes the frame that goes next, with its priority; `len` gives a packet's frame length in
+    /// Takes the frame that goes next, with its priority, of a port that is [not counted](Self::is_counted); `len` gives a packet's frame length in
     /// bytes.
     #[inline]
     pub fn dequeue<C: Chain>(
@@ -331,9 +321,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
-        if self.is_counted() {
-            return CountedPort(self).dequeue(chain, len);
-        }
+        debug_assert!(!self.is_counted(), "a port with credits has its own way");
         let queues = &self.queues;
         let head_len = |p: u8| len(chain, queues[usize::from(p)].frames.head());
         let eligible = self.waiting & !self.blocked;

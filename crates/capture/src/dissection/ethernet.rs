@@ -146,7 +146,7 @@ fn dissect_cut<'a>(
         Some(frame) if headers_len(frame) <= had => parsed,
         Some(frame) if headers_len(frame) - extensions_len(frame) <= had => Dissection {
             cut_bth: frame.roce().map(|roce| roce.bth),
-            beginning: Some(*frame),
+            beginning: Contents::Ethernet(*frame),
             ..Dissection::nothing(parsed.protocol, captured)
         },
         // The parser read zeros in place of headers, so its result has no meaning.

@@ -12,21 +12,53 @@ use crate::erf::{self, Content};
 /// LRH and a VCRC is as short.
 const LONGEST_LINK_PACKET: usize = 8;
 
-/// Parses a packet of native InfiniBand. A cut packet cannot be parsed, because its length field must
-/// match its bytes.
-pub(super) fn dissect<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dissection<'a> {
-    let Some(record) = record_of(layer, captured) else {
-        return Dissection::nothing(Protocol::Other, captured);
-    };
-    let nothing = |protocol| Dissection {
-        offset: record.offset,
-        extent: FrameExtent { cut: record.cut, ..FrameExtent::of(captured) },
-        ..Dissection::nothing(protocol, captured)
-    };
-    match record.content {
-        Content::Other => nothing(Protocol::Other),
-        Content::LinkPacket => link_packet(&record, nothing(Protocol::InfiniBandLink)),
-        Content::Packet => packet(&record, nothing(Protocol::InfiniBand)),
+/// Parses packets of native InfiniBand.
+#[derive(Debug, Default)]
+pub(super) struct InfiniBandDissector {
+    /// A cut packet, completed with zeros.
+    completed: Vec<u8>,
+}
+
+impl InfiniBandDissector {
+    /// Parses a packet. Of a cut one that has its BTH nothing but that is known.
+    pub(super) fn dissect<'a>(
+        &'a mut self,
+        layer: LinkLayer,
+        captured: &CapturedFrame<'a>,
+    ) -> Dissection<'a> {
+        let Some(record) = record_of(layer, captured) else {
+            return Dissection::nothing(Protocol::Other, captured);
+        };
+        let nothing = |protocol| Dissection {
+            offset: record.offset,
+            extent: FrameExtent { cut: record.cut, ..FrameExtent::of(captured) },
+            ..Dissection::nothing(protocol, captured)
+        };
+        match record.content {
+            Content::Other => nothing(Protocol::Other),
+            Content::LinkPacket => link_packet(&record, nothing(Protocol::InfiniBandLink)),
+            Content::Packet if record.cut => {
+                self.cut_packet(record.packet, nothing(Protocol::InfiniBand))
+            }
+            Content::Packet => packet(&record, nothing(Protocol::InfiniBand)),
+        }
+    }
+
+    fn cut_packet<'a>(&'a mut self, captured: &[u8], nothing: Dissection<'a>) -> Dissection<'a> {
+        let headers_read = HeadersRead::of_infiniband(captured);
+        let nothing = Dissection { headers_read: Some(headers_read), ..nothing };
+        let (Some(lrh), Some(bth)) = (headers_read.lrh, headers_read.bth) else { return nothing };
+        self.completed.clear();
+        self.completed.extend_from_slice(captured);
+        self.completed.resize(usize::from(lrh.pkt_len) * 4, 0);
+        match InfiniBandPacket::parse(&self.completed) {
+            Ok(packet) => Dissection {
+                cut_bth: Some(bth),
+                beginning: Contents::InfiniBand(packet),
+                ..nothing
+            },
+            Err(_) => nothing,
+        }
     }
 }
 
@@ -63,9 +95,6 @@ fn link_packet<'a>(record: &erf::Record<'a>, nothing: Dissection<'a>) -> Dissect
 
 fn packet<'a>(record: &erf::Record<'a>, nothing: Dissection<'a>) -> Dissection<'a> {
     let headers_read = Some(HeadersRead::of_infiniband(record.packet));
-    if record.cut {
-        return Dissection { headers_read, ..nothing };
-    }
     match InfiniBandPacket::parse(record.packet) {
         Ok(packet) => {
             let icrc = match (packet.transport(), packet.computed_icrc()) {

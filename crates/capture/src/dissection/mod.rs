@@ -17,6 +17,7 @@ use rocelab_wire::{
 
 use ethernet::EthernetDissector;
 pub use headers_read::HeadersRead;
+use infiniband::InfiniBandDissector;
 pub use link::LinkLayer;
 pub use not_looked_into::NotLookedInto;
 pub(crate) use not_looked_into::link_type_named;
@@ -75,6 +76,17 @@ pub enum Contents<'a> {
     Opaque,
 }
 
+impl Contents<'_> {
+    /// The packet of the InfiniBand transport.
+    fn packet(&self) -> Option<Packet<'_>> {
+        match self {
+            Self::Ethernet(frame) => frame.roce().map(Packet::of_roce),
+            Self::InfiniBand(packet) => Packet::of_infiniband(packet),
+            Self::FlowControl(_) | Self::Opaque => None,
+        }
+    }
+}
+
 /// A frame, parsed as far as possible.
 #[derive(Clone, Copy, Debug)]
 pub struct Dissection<'a> {
@@ -90,8 +102,8 @@ pub struct Dissection<'a> {
     pub contents: Contents<'a>,
     /// The base transport header, if the capture ends after it and before the payload.
     pub cut_bth: Option<Bth>,
-    /// In that case: the frame, with zeros in place of everything after that header.
-    pub(crate) beginning: Option<Frame<'a>>,
+    /// In that case: the frame, with zeros in place of everything after that header; else opaque.
+    pub(crate) beginning: Contents<'a>,
     /// Why the frame could not be parsed, if its protocol is known here. Places count from the beginning of what was captured.
     pub error: Option<ParseError>,
     /// Why a frame of another protocol was read only to its last header that is valid. This is no error of the frame: only who
@@ -139,17 +151,13 @@ impl<'a> Dissection<'a> {
     /// The packet of the InfiniBand transport that the frame carries.
     #[must_use]
     pub fn packet(&self) -> Option<Packet<'_>> {
-        match &self.contents {
-            Contents::Ethernet(frame) => frame.roce().map(Packet::of_roce),
-            Contents::InfiniBand(packet) => Packet::of_infiniband(packet),
-            Contents::FlowControl(_) | Contents::Opaque => None,
-        }
+        self.contents.packet()
     }
 
     /// As [`Self::packet`], for a frame whose capture ends after the base transport header. Nothing
     /// after that header has a meaning.
     pub(crate) fn beginning(&self) -> Option<Packet<'_>> {
-        self.beginning.as_ref().and_then(Frame::roce).map(Packet::of_roce)
+        self.beginning.packet()
     }
 
     /// The base transport header and the opcode's name, also if nothing after it was captured.
@@ -248,7 +256,7 @@ impl<'a> Dissection<'a> {
             without_ethernet: false,
             contents: Contents::Opaque,
             cut_bth: None,
-            beginning: None,
+            beginning: Contents::Opaque,
             error: None,
             stopped: None,
             not_looked_into: None,
@@ -268,6 +276,7 @@ impl<'a> Dissection<'a> {
 #[derive(Debug, Default)]
 pub struct Dissector {
     ethernet: EthernetDissector,
+    infiniband: InfiniBandDissector,
     /// The headers around the frame.
     outer: Vec<OuterLayer>,
     /// A packet without Ethernet header, after one that is made for it.
@@ -286,7 +295,7 @@ impl Dissector {
             return Dissection { not_looked_into: Some(reason), ..nothing };
         };
         if matches!(layer, LinkLayer::InfiniBand | LinkLayer::Erf) {
-            return infiniband::dissect(layer, captured);
+            return self.infiniband.dissect(layer, captured);
         }
         let whole_len = (captured.original_length as usize).max(captured.bytes.len());
         let whole_len = whole_len.saturating_sub(captured.fcs_length.into());

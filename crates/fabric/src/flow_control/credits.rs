@@ -60,6 +60,8 @@ struct Lane {
     told_at: SimTime,
     /// How often the same is told again, on a link that may lose packets.
     repeats: u8,
+    /// When the time until that began.
+    repeats_from: SimTime,
     /// A packet waits at this end that the lane has no credits for, since then.
     stalled_since: Option<SimTime>,
     /// The packet that is next was counted as one that waits.
@@ -162,7 +164,7 @@ impl CreditControl {
     fn repeats_at(&self, number: usize) -> SimTime {
         let lane = &self.lanes[number];
         let again = lane.repeats > 0 && self.due & 1 << number == 0;
-        if again { lane.told_at.saturating_add(self.config.heartbeat) } else { SimTime::NEVER }
+        if again { lane.repeats_from.saturating_add(self.config.heartbeat) } else { SimTime::NEVER }
     }
 }
 
@@ -207,8 +209,9 @@ impl FlowControl for CreditControl {
     fn restart(&mut self) -> u8 {
         for (number, lane) in self.lanes.iter_mut().enumerate() {
             let Lane { held, told_at, .. } = *lane;
-            *lane = Lane { held, told_at, repeats: REPEATS, ..Lane::default() };
+            *lane = Lane { held, told_at, ..Lane::default() };
             if self.config.buffer[number] > 0 {
+                lane.repeats = REPEATS;
                 self.due |= 1 << number;
             }
         }
@@ -239,7 +242,7 @@ impl FlowControl for CreditControl {
         let is_first = state.told.is_none();
         state.repeats =
             if state.told == Some(limit) { state.repeats.saturating_sub(1) } else { REPEATS };
-        (state.told, state.told_at) = (Some(limit), now);
+        (state.told, state.told_at, state.repeats_from) = (Some(limit), now, now);
         self.due &= !(1 << lane);
         let [number, ..] = lane.to_le_bytes();
         self.last = number;
@@ -307,11 +310,14 @@ impl FlowControl for CreditControl {
         self.counts.waits += u64::from(!mem::replace(&mut lane.is_counted, true));
     }
 
-    fn on_started(&mut self, priority: u8, len: u32) {
+    fn on_started(&mut self, now: SimTime, priority: u8, len: u32) {
         let lane = &mut self.lanes[usize::from(priority)];
         lane.sent = lane.sent.wrapping_add(counted_blocks_of(len)) % MODULUS;
         lane.is_counted = false;
         if self.config.is_lossy {
+            if lane.repeats == 0 {
+                lane.repeats_from = now;
+            }
             lane.repeats = REPEATS; // The other end may not hear of these blocks otherwise.
         }
     }
@@ -375,7 +381,7 @@ mod tests {
     fn a_packet_starts_only_with_credits_for_all_of_it() {
         let (mut here, mut there) = (control(100), control(100));
         assert!(here.may_start(0, LEN) && !here.may_start(1, 32), "lane 1 has no buffer");
-        here.on_started(0, LEN);
+        here.on_started(at(0), 0, LEN);
         assert_eq!((here.credits_of(0), here.may_start(0, LEN)), (35, false));
         here.hold(at(5), 0);
         there.on_arrived(0, LEN);
@@ -394,14 +400,14 @@ mod tests {
     #[test]
     fn a_packet_waits_once_however_many_credits_come_that_are_too_few() {
         let mut here = control(130);
-        (0..2).for_each(|_| here.on_started(0, LEN));
+        (0..2).for_each(|_| here.on_started(at(0), 0, LEN));
         for limit in [130, 140, 150] {
             here.hold(at(5), 0);
             here.receive(at(5), &FlowControlPacket::new(0, 0, 0, limit).into(), QUANTUM);
         }
         assert_eq!(here.credit_counts().waits, 1);
         here.receive(at(9), &FlowControlPacket::new(0, 0, 0, 195).into(), QUANTUM);
-        here.on_started(0, LEN);
+        here.on_started(at(0), 0, LEN);
         here.hold(at(9), 0);
         assert_eq!(here.credit_counts().waits, 2);
     }
@@ -412,7 +418,7 @@ mod tests {
         assert_eq!(here.credits_of(0), 2048);
         for _ in 0..31 {
             assert!(here.may_start(0, LEN));
-            here.on_started(0, LEN);
+            here.on_started(at(0), 0, LEN);
         }
         assert!(!here.may_start(0, LEN));
     }
@@ -422,7 +428,7 @@ mod tests {
         let (mut here, mut there) = (control(130), control(130));
         for step in 0..10_000 {
             assert!(here.may_start(0, LEN), "{step}");
-            here.on_started(0, LEN);
+            here.on_started(at(0), 0, LEN);
             there.on_arrived(0, LEN);
             there.on_freed(0, LEN);
             let frame = there.take_frame(at(step), QUANTUM).expect("it is due");
@@ -435,7 +441,7 @@ mod tests {
     #[test]
     fn what_was_lost_on_the_way_is_made_up_for() {
         let (mut here, mut there) = (control(130), control(130));
-        here.on_started(0, LEN); // It is lost.
+        here.on_started(at(0), 0, LEN); // It is lost.
         assert_eq!(here.credits_of(0), 65);
         here.on_arrived(0, LEN);
         here.on_freed(0, LEN);
@@ -462,7 +468,7 @@ mod tests {
     #[test]
     fn a_link_that_comes_up_counts_from_zero() {
         let mut here = control(130);
-        here.on_started(0, LEN);
+        here.on_started(at(0), 0, LEN);
         here.on_arrived(0, LEN);
         here.restart();
         assert_eq!((here.credits_of(0), here.pausing()), (0, 1), "what is held is held");
@@ -471,11 +477,21 @@ mod tests {
     }
 
     #[test]
+    fn a_lane_that_was_idle_waits_for_its_next_repetition_from_its_next_packet_on() {
+        let mut here = control(130);
+        here.config.is_lossy = true;
+        here.on_started(at(50_000_000), 0, LEN);
+        assert_eq!(here.poll_timeout(), at(60_000_000));
+        here.on_started(at(55_000_000), 0, LEN);
+        assert_eq!(here.poll_timeout(), at(60_000_000), "it is not put off");
+    }
+
+    #[test]
     fn on_a_lossy_link_the_same_is_told_again_for_a_while() {
         let mut here = control(130);
         here.config.is_lossy = true;
         assert_eq!(here.poll_timeout(), SimTime::NEVER);
-        here.on_started(0, LEN);
+        here.on_started(at(0), 0, LEN);
         let mut told = 0;
         while here.poll_timeout() != SimTime::NEVER {
             let now = here.poll_timeout();

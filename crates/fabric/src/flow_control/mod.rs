@@ -233,7 +233,7 @@ macro_rules! controls {
             fn poll_timeout(&self) -> SimTime { of_each!(self.poll_timeout()) }
             fn handle_timeout(&mut self, now: SimTime) { of_each!(self.handle_timeout(now)) }
             fn may_start(&self, priority: u8, len: u32) -> bool { of_each!(self.may_start(priority, len)) }
-            fn on_started(&mut self, priority: u8, len: u32) { of_each!(self.on_started(priority, len)) }
+            fn on_started(&mut self, now: SimTime, priority: u8, len: u32) { of_each!(self.on_started(now, priority, len)) }
             fn on_discarded(&mut self, priority: u8, len: u32) { of_each!(self.on_discarded(priority, len)) }
             fn on_freed(&mut self, priority: u8, len: u32) { of_each!(self.on_freed(priority, len)) }
         }
@@ -378,8 +378,8 @@ pub trait FlowControl: fmt::Debug + Send + State {
         true
     }
 
-    /// A frame of `len` bytes, from the queue of `priority`, starts.
-    fn on_started(&mut self, _priority: u8, _len: u32) {}
+    /// A frame of `len` bytes, from the queue of `priority`, starts at `now`.
+    fn on_started(&mut self, _now: SimTime, _priority: u8, _len: u32) {}
 
     /// A frame of `len` bytes of `priority` came to this end, and was discarded before it was stored.
     fn on_discarded(&mut self, _priority: u8, _len: u32) {}

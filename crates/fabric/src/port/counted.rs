@@ -83,14 +83,15 @@ impl<L: Serialisation, F: FlowControl> CountedPort<'_, L, F> {
         self.0.waiting |= 1 << priority;
     }
 
-    /// Records that a frame that came in by port `input` is sent without having waited here, which counts as the turn
-    /// of that input.
+    /// Records that a frame of `len` bytes that came in by port `input` is sent at `now` without having waited here, which
+    /// counts as the turn of that input.
     #[cold]
-    pub fn note_passed(&mut self, (priority, input): (u8, u16), len: u32) {
+    pub fn note_passed(&mut self, now: SimTime, (priority, input): (u8, u16), len: u32) {
         if let Some(inputs) = inputs_mut(self.0) {
             inputs.note_passed(priority, input);
         }
-        self.0.note_passed(priority, len);
+        self.0.note_passed(priority);
+        self.note_started(now, priority, len);
     }
 
     /// Records that a frame of `priority` and `len` bytes has arrived here.
@@ -112,41 +113,40 @@ impl<L: Serialisation, F: FlowControl> CountedPort<'_, L, F> {
         self.0.control_due
     }
 
-    /// Holds back the queues whose next frame must not start at `now`; `len` gives a packet's frame length in bytes.
+    /// Takes the frame that goes next at `now`, with its priority; `len` gives a packet's frame length in bytes. Holds back the
+    /// queues whose next frame must not start.
     #[cold]
-    pub fn hold<C: Chain>(&mut self, now: SimTime, chain: &C, len: impl Fn(&C, PacketId) -> u32) {
-        for queue in 0..8 {
-            if (self.0.waiting & !self.0.blocked) & 1 << queue == 0 {
-                continue;
-            }
-            let first = len(chain, next_of(self.0, queue));
-            if !self.0.flow_control.may_start(queue, first) {
-                self.0.ask_flow_control(|flow_control, _| flow_control.hold(now, queue));
-                self.0.update_blocked();
-            }
-        }
-    }
-
-    /// [`Port::dequeue`] of such a port.
-    #[cold]
-    pub(super) fn dequeue<C: Chain>(
+    pub fn dequeue<C: Chain>(
         &mut self,
+        now: SimTime,
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
         let Self(port) = self;
+        let mut lens = [0; 8];
+        for (queue, head_len) in (0u8..).zip(&mut lens) {
+            if (port.waiting & !port.blocked) & 1 << queue == 0 {
+                continue;
+            }
+            *head_len = len(chain, next_of(port, queue));
+            if !port.flow_control.may_start(queue, *head_len) {
+                port.ask_flow_control(|flow_control, _| flow_control.hold(now, queue));
+                port.update_blocked();
+            }
+        }
         let eligible = port.waiting & !port.blocked;
         if eligible == 0 {
             return None;
         }
-        let lens: [u32; 8] = std::array::from_fn(|queue| {
-            let [queue, ..] = queue.to_le_bytes();
-            if eligible & 1 << queue == 0 { 0 } else { len(chain, next_of(port, queue)) }
-        });
         let head_len = |queue: u8| lens[usize::from(queue)];
         let queue = port.scheduler.select(port.waiting, eligible, head_len);
         let id = take_next(port, queue, chain, len)?;
-        port.note_started(queue, head_len(queue));
+        self.note_started(now, queue, head_len(queue));
         Some((id, queue))
+    }
+
+    /// A frame of `len` bytes from the queue of `priority` starts at `now`.
+    fn note_started(&mut self, now: SimTime, priority: u8, len: u32) {
+        self.0.ask_flow_control(|flow_control, _| flow_control.on_started(now, priority, len));
     }
 }

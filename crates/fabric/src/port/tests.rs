@@ -122,28 +122,37 @@ fn a_packet_without_credits_holds_its_lane_back() {
     let len = |_: &Links, id: PacketId| if id.0 == 0 { 4124 } else { 66 };
     let (mut links, now) = (Links(vec![0; 8]), SimTime::from_ps(9));
     let (mut here, mut there) = (credited(65), credited(65));
-    counted(&mut here).note_passed((0, 1), 66);
+    counted(&mut here).note_passed(now, (0, 1), 66);
     for (id, lane, input) in [(0, 0, 2), (1, 0, 0), (2, 1, 0)] {
         let bytes = len(&links, PacketId(id));
         counted(&mut here).enqueue(&mut links, PacketId(id), (lane, input), bytes);
     }
-    counted(&mut here).hold(now, &links, len);
+    assert_eq!(
+        counted(&mut here).dequeue(now, &links, len),
+        Some((PacketId(2), 1)),
+        "the other lane goes on"
+    );
     assert_eq!(
         (here.paused(), here.flow_control().paused_since(0), here.queued(0)),
         (1, Some(now), 4190)
     );
-    assert_eq!(here.dequeue(&links, len), Some((PacketId(2), 1)), "the other lane goes on");
-    assert_eq!((here.dequeue(&links, len), here.waiting()), (None, 1));
+    assert_eq!((counted(&mut here).dequeue(now, &links, len), here.waiting()), (None, 1));
     counted(&mut there).note_arrived(0, 66);
     assert!(!there.has_control_frame());
     assert!(counted(&mut there).note_freed(0, 66) && there.has_control_frame());
     let frame = there.take_control_frame(SimTime::from_ps(300_000)).expect("it is due");
     here.receive_control(now, &frame);
-    counted(&mut here).hold(now, &links, len);
     let order = [(PacketId(0), 0), (PacketId(1), 0)];
-    assert_eq!(here.dequeue(&links, len), Some(order[0]), "input 2 is after input 1");
-    counted(&mut here).hold(now, &links, len);
-    assert_eq!((here.dequeue(&links, len), here.paused()), (None, 1), "no block is left");
+    assert_eq!(
+        counted(&mut here).dequeue(now, &links, len),
+        Some(order[0]),
+        "input 2 is after input 1"
+    );
+    assert_eq!(
+        (counted(&mut here).dequeue(now, &links, len), here.paused()),
+        (None, 1),
+        "no block is left"
+    );
     assert_eq!(here.flush_from(0, &links, len), Some(order[1].0));
     assert_eq!((here.waiting(), here.queued(0)), (0, 0));
 }
@@ -153,7 +162,7 @@ fn what_waits_by_input_is_loaded_in_its_order() {
     let len = |_: &Links, _: PacketId| 66;
     let mut links = Links(vec![0; 8]);
     let mut port = credited(200);
-    counted(&mut port).note_passed((0, 0), 66);
+    counted(&mut port).note_passed(SimTime::ZERO, (0, 0), 66);
     for (id, input) in [(0, 0), (1, 2), (2, 0), (3, 1)] {
         counted(&mut port).enqueue(&mut links, PacketId(id), (0, input), 66);
     }
@@ -169,7 +178,7 @@ fn what_waits_by_input_is_loaded_in_its_order() {
         loaded.restore_waiting((0, 0), frame, &mut links);
     }
     for id in waiting {
-        assert_eq!(loaded.dequeue(&links, len), Some((id, 0)));
+        assert_eq!(counted(&mut loaded).dequeue(SimTime::ZERO, &links, len), Some((id, 0)));
     }
 }
 

@@ -76,7 +76,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
             7 => port.cut_off(),
             8 => return format!("{:08b}", port.start_up(now)),
             9 => port.set_rate(Bandwidth::from_gbps(10 + u64::from(amount % 300))),
-            10 => port.note_passed(queue, len),
+            10 => port.note_passed(queue),
             11 => {
                 let flushed = port.flush_from(queue, &self.frames, Frames::len_of);
                 return format!("{:?}", flushed.map(|id| self.frames.name_of(id)));

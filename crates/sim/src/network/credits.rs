@@ -80,10 +80,9 @@ impl<P: Profile> PortPauses<'_, P> {
         self.fill_lanes(key, host, port);
         let Network { ports, pool, .. } = &mut *self.0;
         let transmitter = &mut ports[port as usize].port;
-        if let Some(mut counted) = transmitter.counted() {
-            counted.hold(key.time, pool, len_of::<P>);
-        }
-        if let Some((id, _)) = transmitter.dequeue(pool, len_of::<P>) {
+        let next = transmitter.counted();
+        let next = next.and_then(|mut port| port.dequeue(key.time, pool, len_of::<P>));
+        if let Some((id, _)) = next {
             self.0.transmit(key, port, id);
             if has_more(self.0, port) {
                 self.0.arm_free(port);

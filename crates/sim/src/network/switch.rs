@@ -46,7 +46,7 @@ impl<P: Profile> Network<P> {
                 && out.port.is_idle_for(key.time, priority, len)
                 && state.buffer.passes(arrival)
             {
-                out.port.note_passed(priority, len);
+                out.port.note_passed(priority);
                 *totals.traversals.of_mut(body.kind()) += 1;
                 let ties = (order, &mut nodes[out.node as usize].order);
                 // Where flow control counts frames, no port sends plainly.
@@ -117,8 +117,8 @@ impl<P: Profile> Network<P> {
             && out.port.is_idle_for(key.time, waits_in, len)
         {
             match out.port.counted() {
-                Some(mut port) => port.note_passed((waits_in, ingress), len),
-                None => out.port.note_passed(waits_in, len),
+                Some(mut port) => port.note_passed(key.time, (waits_in, ingress), len),
+                None => out.port.note_passed(waits_in),
             }
             return self.send::<K>(key, switch, egress, id);
         }
@@ -139,10 +139,11 @@ impl<P: Profile> Network<P> {
         let len_of =
             |pool: &PacketPool<PacketOf<P>>, id: PacketId| u32::from(pool.get(id).frame_len);
         let state = &mut self.ports[port as usize];
-        if let Some(mut port) = state.port.counted() {
-            port.hold(key.time, &self.pool, len_of);
-        }
-        let Some((id, _)) = state.port.dequeue(&self.pool, len_of) else {
+        let next = match state.port.counted() {
+            Some(mut port) => port.dequeue(key.time, &self.pool, len_of),
+            None => state.port.dequeue(&self.pool, len_of),
+        };
+        let Some((id, _)) = next else {
             if let Some(frame) = state.port.take_last_control_frame(key.time) {
                 PortPauses(self).transmit_control(key, port, frame);
             }

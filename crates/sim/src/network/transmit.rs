@@ -66,6 +66,7 @@ impl<P: Profile> Network<P> {
         let state = &self.ports[port as usize];
         let (shapes, captured, far) =
             (state.port.has_extras(), state.rare.captured, state.far.role);
+        let is_counted = state.port.is_counted();
         if let Some(telemetry) = &mut self.side.telemetry {
             telemetry.note_departure(key.time, port, self.pool.get(id).frame_len);
         }
@@ -77,6 +78,8 @@ impl<P: Profile> Network<P> {
         }
         if shapes {
             self.shape(key, port, id);
+        } else if is_counted {
+            self.arm_port_timeout(port); // Links that may lose packets are told of it again.
         }
         match far {
             Role::Elsewhere(part) => Crossing(self).leave(port, id, arrival, part),
