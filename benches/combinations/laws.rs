@@ -111,8 +111,8 @@ impl Seen<'_> {
     /// An upper bound of the time that a frame and the answer to it wait (ps): all queues, pauses,
     /// cables and switches in sequence, with all payload ahead of it.
     fn longest_wait(&self) -> u64 {
-        // Then links.csv does not have all of the run.
-        if self.ran.plan.measure.is_some() {
+        // Then links.csv does not have all of the run, or hosts let frames wait that no table tells of.
+        if self.ran.plan.measure.is_some() || !self.ran.plan.host_models.is_empty() {
             return u64::MAX;
         }
         let slowest = self.slowest_rate();

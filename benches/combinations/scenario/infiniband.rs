@@ -55,6 +55,9 @@ impl Shape {
             }
         }
         self.without_storms_and_disorder();
+        if let Some(Value::Array(models)) = self.made.table.get_mut("host_model") {
+            models.iter_mut().for_each(|own| remove(own, &["buffer"]));
+        }
         if let Some(workloads) = self.made.table.get_mut("workload") {
             each_table(workloads, &mut |own| {
                 own.remove("congestion_control");

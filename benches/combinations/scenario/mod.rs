@@ -151,7 +151,16 @@ impl Shape {
         self.set("seed", i64::try_from(seed).unwrap_or(1));
         // If frames can be lost, a run need not end by itself: TCP never gives up, and a frame may
         // be in a routing loop.
-        let losing = ["route", "failure", "faults", "ingress", "slow_receiver", "layer2", "layer3"];
+        let losing = [
+            "route",
+            "failure",
+            "faults",
+            "ingress",
+            "slow_receiver",
+            "host_model",
+            "layer2",
+            "layer3",
+        ];
         let endless = self.tcp || losing.iter().any(|key| self.made.table.contains_key(*key));
         if endless || self.random.once_in(2) {
             let stop = self.span * self.random.pick(&[1, 2, 4, 40]) / 2;

@@ -32,6 +32,10 @@ impl Shape {
             let receiver = self.slow_receiver();
             self.set("slow_receiver", vec![Value::from(receiver)]);
         }
+        if self.random.once_in(6) && !self.made.table.contains_key("slow_receiver") {
+            let model = self.host_model();
+            self.set("host_model", vec![Value::from(model)]);
+        }
         if self.random.once_in(8) {
             let watchdog = self.watchdog();
             self.set("watchdog", watchdog);
@@ -212,6 +216,59 @@ impl Shape {
             receiver.insert("translation".to_owned(), translation.into());
         }
         receiver
+    }
+
+    fn host_model(&mut self) -> Table {
+        let profile = self.random.pick(&["cx3", "cx5", "cx6", "cx7", "none"]);
+        let mut model = table([("profile", profile.into())]);
+        if self.random.once_in(2) {
+            let hosts = self.random.some(&self.hosts, 2);
+            model.insert("hosts".to_owned(), names(&hosts));
+        }
+        let headroom = self.headroom * 2 * (1 + self.lossless.len() as u64);
+        if headroom > 200_000 || self.random.once_in(3) {
+            let buffer = headroom + self.random.magnitude(20_000..=1_000_000);
+            model.insert("buffer".to_owned(), Self::bytes(buffer));
+        }
+        if self.random.once_in(3) {
+            let lanes = number(self.random.pick(&[1, 4, 16]));
+            let pcie = table([("gen", number(self.random.pick(&[1, 3, 5]))), ("lanes", lanes)]);
+            model.insert("pcie".to_owned(), pcie.into());
+        }
+        if self.random.once_in(3) {
+            let mut cpu = table([
+                ("threads", number(self.random.pick(&[1, 4]))),
+                ("batch", number(self.random.pick(&[1, 16]))),
+                ("inline", self.random.pick(&["0B", "64B", "924B"]).into()),
+            ]);
+            if self.random.once_in(2) {
+                cpu.insert("completion".to_owned(), table([("interrupt", "4us".into())]).into());
+            }
+            model.insert("cpu".to_owned(), cpu.into());
+        }
+        if self.random.once_in(3) {
+            let caches = table([
+                ("qp_contexts", number(self.random.pick(&[1, 8, 1_000]))),
+                ("translations", number(self.random.pick(&[1, 64]))),
+                ("registered", self.random.pick(&["0B", "1MiB", "8GiB"]).into()),
+                ("replacement", self.random.pick(&["random", "lru"]).into()),
+            ]);
+            model.insert("caches".to_owned(), caches.into());
+        }
+        if self.random.once_in(3) {
+            let memory = table([
+                ("posted_credits", number(self.random.pick(&[1, 16, 92]))),
+                ("iommu", table([("entries", number(16))]).into()),
+            ]);
+            model.insert("memory".to_owned(), memory.into());
+        }
+        if self.random.once_in(3) {
+            let at = self.moment();
+            let contention =
+                table([("at", Self::time(at)), ("lasts", "100us".into()), ("factor", 3.0.into())]);
+            model.insert("contention".to_owned(), vec![Value::from(contention)].into());
+        }
+        model
     }
 
     fn watchdog(&mut self) -> Table {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, results_name};
-use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
+use rocelab_sim::proof::{HostFinding, LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
 use rocelab_sim::{
     Execution, Observer, Outcome, Plan, Planning, RunError, Scenario, store_scenario,
@@ -286,7 +286,8 @@ fn find_warnings(plan: &Plan) -> Vec<String> {
     let loops = RoutingLoop::all_of(plan).into_iter().map(|finding| finding.to_string());
     let lossy = LossyPriority::all_of(plan).into_iter().map(|finding| finding.to_string());
     let starved = StarvedPriority::all_of(plan).into_iter().map(|finding| finding.to_string());
-    loops.chain(lossy).chain(starved).collect()
+    let hosts = HostFinding::all_of(plan).into_iter().map(|finding| finding.to_string());
+    loops.chain(lossy).chain(starved).chain(hosts).collect()
 }
 
 /// Checks that no two scenarios have the same results directory, where one would replace the

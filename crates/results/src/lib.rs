@@ -14,6 +14,7 @@
 //! | `drops.csv` | [`DropRecord`] | a dropped frame, with the inequality that failed |
 //! | `links.csv` | [`LinkRecord`] | a link direction |
 //! | `flow_counters.csv` | [`FlowCountersRecord`] | a flow of `[sample.flows]` |
+//! | `hosts.csv` | [`HostRecord`] | a host that takes time |
 //! | `switches.csv` | [`SwitchRecord`] | an ingress port and priority of a switch |
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
 //! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
@@ -92,6 +93,7 @@ mod frozen;
 mod goodput;
 mod growing;
 mod held_locks;
+mod host;
 mod idle_queue_pair;
 mod kind_record;
 mod leftovers;
@@ -153,6 +155,7 @@ pub use flow_statistics::FlowStatistics;
 pub use frozen::{FrozenRecord, FrozenRoot};
 pub use goodput::{Goodput, GoodputRule, GoodputTail, RunSpan, is_most};
 pub use growing::{GrowingResults, RunProgress};
+pub use host::HostRecord;
 pub use idle_queue_pair::IdleQueuePairRecord;
 pub use kind_record::KindRecord;
 pub use link::LinkRecord;

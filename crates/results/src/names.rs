@@ -62,8 +62,9 @@ fn is_capture(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        DropRecord, IngressSample, LinkRecord, MarkSample, MemorySample, OperationRecord,
-        PauseRecord, QueueSample, RateSample, Record, StormRecord, SwitchRecord, UtilisationSample,
+        DropRecord, HostRecord, IngressSample, LinkRecord, MarkSample, MemorySample,
+        OperationRecord, PauseRecord, QueueSample, RateSample, Record, StormRecord, SwitchRecord,
+        UtilisationSample,
     };
 
     #[test]
@@ -76,6 +77,7 @@ mod tests {
             SUMMARY_JSON,
             PAUSES_JSON,
             TOPOLOGY_JSON,
+            HostRecord::FILE,
             IngressSample::FILE,
             LinkRecord::FILE,
             MarkSample::FILE,

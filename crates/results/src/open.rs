@@ -10,9 +10,9 @@ use crate::names::{PAUSES_JSON, POINT_TXT, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON
 use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
-    DropRecord, FlowCountersRecord, FlowRecord, KindCounts, LinkRecord, MapNode, OperationCounts,
-    OperationRecord, PauseCauses, PauseRecord, QueueSample, Record, ResultsError, RunInfo,
-    SampleInterval, SeriesFile, SeriesReader, StormRecord, Summary, SwitchRecord,
+    DropRecord, FlowCountersRecord, FlowRecord, HostRecord, KindCounts, LinkRecord, MapNode,
+    OperationCounts, OperationRecord, PauseCauses, PauseRecord, QueueSample, Record, ResultsError,
+    RunInfo, SampleInterval, SeriesFile, SeriesReader, StormRecord, Summary, SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -146,6 +146,16 @@ impl Results {
         &self,
     ) -> Result<Option<RecordReader<FlowCountersRecord<'static>>>, ResultsError> {
         if !self.path.join(FlowCountersRecord::FILE).exists() {
+            return Ok(None);
+        }
+        self.records().map(Some)
+    }
+
+    /// What hosts did that take time; `None` if there are none.
+    ///
+    /// # Errors As [`storms`](Self::storms).
+    pub fn hosts(&self) -> Result<Option<RecordReader<HostRecord<'static>>>, ResultsError> {
+        if !self.path.join(HostRecord::FILE).exists() {
             return Ok(None);
         }
         self.records().map(Some)

@@ -5,9 +5,9 @@ use std::io::BufReader;
 use std::path::Path;
 
 use crate::{
-    Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, IngressSample, LinkRecord,
-    MarkSample, MemorySample, OperationRecord, PauseRecord, QueueSample, RateSample, Record,
-    ResultsError, StormRecord, SwitchRecord, Table, UtilisationSample,
+    Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, HostRecord, IngressSample,
+    LinkRecord, MarkSample, MemorySample, OperationRecord, PauseRecord, QueueSample, RateSample,
+    Record, ResultsError, StormRecord, SwitchRecord, Table, UtilisationSample,
 };
 
 /// A record type, as it is declared.
@@ -55,11 +55,12 @@ impl RecordType {
 }
 
 /// All record types, in the order of their names.
-pub const RECORD_TYPES: [RecordType; 15] = [
+pub const RECORD_TYPES: [RecordType; 16] = [
     RecordType::of::<DropRecord<'_>>(),
     RecordType::of::<FlowCountersRecord<'_>>(),
     RecordType::of::<FlowSample<'_>>(),
     RecordType::of::<FlowRecord<'_>>(),
+    RecordType::of::<HostRecord<'_>>(),
     RecordType::of::<IngressSample<'_>>(),
     RecordType::of::<LinkRecord<'_>>(),
     RecordType::of::<MarkSample<'_>>(),

@@ -18,6 +18,7 @@ mod failure;
 mod faults;
 mod further_errors;
 mod host;
+mod host_model;
 mod infiniband;
 mod input_files;
 mod items;
@@ -73,6 +74,10 @@ pub use failure::{
 };
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use host::{HostConfig, HostMarking};
+pub use host_model::{
+    CompletionConfig, ContentionConfig, CpuConfig, HostCachesConfig, HostMemoryConfig,
+    HostModelConfig, HostProfileName, HostRatesConfig, IommuConfig, PcieConfig, Replacement,
+};
 pub use infiniband::{InfiniBandConfig, LaneConfig, SubnetManagerConfig, VlBuffer};
 pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
@@ -199,6 +204,9 @@ pub struct Scenario {
     /// NICs that handle what arrives no faster than they can: any number of `[[slow_receiver]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow_receiver: Vec<SlowReceiverConfig>,
+    /// Hosts that take time: any number of `[[host_model]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub host_model: Vec<HostModelConfig>,
     /// Which ports are captured; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureConfig>,

@@ -38,6 +38,7 @@ impl Scenario {
             convergence: Default::default(),
             watchdog: Default::default(),
             slow_receiver: Vec::new(),
+            host_model: Vec::new(),
             capture: None,
             measure: None,
             sample: Default::default(),

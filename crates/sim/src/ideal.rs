@@ -9,7 +9,7 @@
 //! A frame of L bytes that starts at a port
 //! of rate R reaches the other end (8 + L) x 8 / R + delay later (preamble before it), and the next
 //! one may start after (8 + L + 12) x 8 / R (interpacket gap behind it); times that are no whole
-//! picoseconds round up. Hosts take no time, and nobody paces below the line rate. A SEND or WRITE
+//! picoseconds round up. Hosts take the time of their models without misses and contention, or none, and nobody paces below the line rate. A SEND or WRITE
 //! ends when the acknowledgement of its last packet is back, which is sent at once even where
 //! `ack_coalescing` puts it off, a READ when the last byte is in; on an
 //! unreliable service a flow ends when its last packet is there. A TCP flow ends when the
@@ -29,9 +29,10 @@ mod standalone;
 mod train;
 mod ways;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::NodeId;
+use rocelab_host::{Alone, HostProfile, Kind};
 use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::cm::MAD_LEN;
@@ -72,6 +73,8 @@ pub struct UnloadedNetwork {
     to_groups: BTreeSet<(NodeId, u32)>,
     /// Where there are TCP flows.
     segments: Option<Segments>,
+    /// Hosts that take time.
+    hosts: BTreeMap<NodeId, HostProfile>,
     /// Where the rules of HPCC's ns-3 simulator hold.
     standalone: Option<StandaloneTimes>,
 }
@@ -100,6 +103,11 @@ impl UnloadedNetwork {
             service: plan.service(),
             to_groups: plan.senders_to_groups().collect(),
             segments: plan.tcp.as_ref().map(|tcp| Segments::new(tcp, plan.roce.tagged)),
+            hosts: plan
+                .host_models
+                .iter()
+                .map(|(&host, model)| (host, model.profile.clone()))
+                .collect(),
             standalone: plan.profile.hpcc_ns3().map(|rules| StandaloneTimes::new(plan, rules)),
         }
     }
@@ -126,7 +134,34 @@ impl UnloadedNetwork {
         }
     }
 
+    /// What hosts that take time add to a flow.
+    fn added_by_hosts(&self, flow: &FlowPlan) -> Duration {
+        if self.hosts.is_empty() {
+            return Duration::ZERO;
+        }
+        let in_32_bits = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        // Of the last message, and of that the last packet.
+        let rest_of = |bytes: u64, each: u64| if bytes == 0 { 0 } else { (bytes - 1) % each + 1 };
+        let last = rest_of(rest_of(flow.bytes, flow.message_bytes.max(1)), self.frames.path_mtu);
+        let alone = Alone {
+            near: self.hosts.get(&flow.source),
+            far: self.hosts.get(&flow.destination),
+            kind: if flow.verb == Verb::Read { Kind::Inbound } else { Kind::Outbound },
+            first: in_32_bits(flow.messages().next().unwrap_or_default()),
+            last: in_32_bits(last),
+            is_answered: self.service.is_reliable(),
+        };
+        alone.added()
+    }
+
     fn completion_time_over(&self, flow: &FlowPlan, ways: &Ways) -> Duration {
+        if flow.is_tcp() {
+            return self.network_time_over(flow, ways);
+        }
+        self.network_time_over(flow, ways) + self.added_by_hosts(flow)
+    }
+
+    fn network_time_over(&self, flow: &FlowPlan, ways: &Ways) -> Duration {
         if let (true, Some(segments)) = (flow.is_tcp(), &self.segments) {
             let forward = ways.forward.iter().map(Way::quickest);
             let times = forward.map(|hops| segments.delivery(flow.bytes, &hops));

@@ -59,11 +59,12 @@ pub use output::{
 pub use plan::{
     CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,
     FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
-    HpccNs3Plan, InfiniBandPlan, InfiniBandPorts, IngressPlan, LinkDown, LinkPlan, LinkPlans,
-    Markings, MeasurePlan, MulticastGroup, MulticastPlan, MulticastSending, NeighbourPlan,
-    OpcodeSet, PartitionChoice, Partitions, Plan, PortSamplingPlan, ProfilePlan, QueueMonitor,
-    QueuePairKeys, RateThresholds, RocePlan, RoutedSubnet, SamplingPlan, SlowReceiver, StreamPlan,
-    StreamsPlan, SubnetManagerPlan, SwitchOverrides, TcpPlan, WorkloadsPlan, subnet_topology,
+    HostModel, HpccNs3Plan, InfiniBandPlan, InfiniBandPorts, IngressPlan, LinkDown, LinkPlan,
+    LinkPlans, Markings, MeasurePlan, MulticastGroup, MulticastPlan, MulticastSending,
+    NeighbourPlan, OpcodeSet, PartitionChoice, Partitions, Plan, PortSamplingPlan, ProfilePlan,
+    QueueMonitor, QueuePairKeys, RateThresholds, RocePlan, RoutedSubnet, SamplingPlan,
+    SlowReceiver, StreamPlan, StreamsPlan, SubnetManagerPlan, SwitchOverrides, TcpPlan,
+    WorkloadsPlan, subnet_topology,
 };
 pub use planning::{DefaultValue, MAX_FLOWS, Planning, Setting, settings};
 pub use rocelab_scenario as scenario;

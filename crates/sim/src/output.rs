@@ -6,6 +6,7 @@ mod deadlocks;
 mod error;
 mod flow_counters;
 mod flow_paths;
+mod hosts;
 mod known_paths;
 mod links;
 mod lossless;

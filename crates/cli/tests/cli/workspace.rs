@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 17] = [
+const ALLOWED: [(&str, &[&str]); 18] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
@@ -28,6 +28,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ("rocelab-capture", &["units", "wire"]),
     ("rocelab-engine", &["state", "units"]),
     ("rocelab-fabric", &["state", "units", "wire"]),
+    ("rocelab-host", &["state", "units"]),
     ("rocelab-ns3-rdma", &["engine", "fabric", "units"]),
     ("rocelab-report", &["results", "units"]),
     ("rocelab-results", &["units"]),
@@ -39,6 +40,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
             "capture",
             "engine",
             "fabric",
+            "host",
             "results",
             "scenario",
             "state",
@@ -51,7 +53,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ("rocelab-state", &[]),
     ("rocelab-subnet", &[]),
     ("rocelab-sweep", &["engine", "fabric", "results", "scenario", "sim"]),
-    ("rocelab-transport", &["state", "units", "wire"]),
+    ("rocelab-transport", &["host", "state", "units", "wire"]),
     ("rocelab-units", &[]),
     ("rocelab-wire", &[]),
 ];

@@ -131,6 +131,7 @@ fn all_tables(
     list.extend(tables::storms(results)?);
     list.extend(tables::slow_receivers(&summary.slow_receivers));
     list.extend(tables::victims(victims, flows, (pauses, ports), summary.simulated_ps));
+    list.extend(tables::hosts(results)?);
     list.extend(tables::memory(results)?);
     list.push(tables::flows(flows));
     list.push(tables::links(ports));

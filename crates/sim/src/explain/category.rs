@@ -58,6 +58,16 @@ pub enum Category {
     HostStack,
     /// A fault rule delays the frame, or holds it back behind others.
     FaultDelay,
+    /// A program, its processor and its NIC prepare what leaves: posting, doorbell, fetching of the work request and of its first
+    /// payload, pipeline (`[[host_model]]`).
+    Posting,
+    /// The NIC, or the memory behind it, prepares more payload (`[[host_model]]`).
+    HostFetch,
+    /// A frame is in the pipeline of the NIC that it has reached, or what it asks for is read from memory
+    /// (`[[host_model]]`).
+    Reception,
+    /// What has arrived goes to memory, and a program finds the completion there (`[[host_model]]`).
+    Completion,
     /// It waits in a NIC that is slow to handle what arrives, or is being handled there.
     SlowReceiver,
     /// A program works before it posts.
@@ -94,6 +104,10 @@ impl Category {
             Self::DelayedAck => "delayed ACK",
             Self::HostStack => "host stack",
             Self::FaultDelay => "delayed by a fault rule",
+            Self::Posting => "posting",
+            Self::HostFetch => "fetching of payload",
+            Self::Reception => "reception in the NIC",
+            Self::Completion => "memory and completion",
             Self::SlowReceiver => "slow receiver",
             Self::Work => "work of the program",
             Self::Idle => "nothing to do",

@@ -10,6 +10,8 @@ use super::category::Category;
 pub(super) enum EndState {
     /// Its host asks for the MAC address of the next hop.
     AddressResolution,
+    /// Work is on its way to the NIC, which has none of it.
+    Posting,
     QueuePair(Standing),
     Tcp(TcpStanding),
 }
@@ -32,6 +34,7 @@ impl EndState {
     pub(super) fn waits_for(self, time: u64) -> WaitsFor {
         match self {
             Self::AddressResolution => WaitsFor::Only(Category::AddressResolution),
+            Self::Posting => WaitsFor::Only(Category::Posting),
             Self::QueuePair(standing) => match standing {
                 Standing::NotConnected => WaitsFor::Only(Category::ConnectionSetup),
                 Standing::Failed | Standing::NoWork => WaitsFor::Only(Category::Idle),
@@ -60,7 +63,7 @@ impl EndState {
     pub(super) fn release(self, since: u64) -> u64 {
         match self {
             Self::QueuePair(Standing::MaySend(release)) => release.ps(),
-            Self::AddressResolution | Self::QueuePair(_) | Self::Tcp(_) => since,
+            Self::AddressResolution | Self::Posting | Self::QueuePair(_) | Self::Tcp(_) => since,
         }
     }
 }

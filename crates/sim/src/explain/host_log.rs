@@ -111,7 +111,12 @@ impl HostLog {
             }
         }
         self.retries = retries;
-        EndState::QueuePair(queue_pair.map_or(Standing::NotConnected, |one| one.standing()))
+        let standing = queue_pair.map_or(Standing::NotConnected, |one| one.standing());
+        let posts = || network.nic(self.node).is_some_and(|nic| nic.on_their_way(self.number) > 0);
+        if standing == Standing::NoWork && posts() {
+            return EndState::Posting;
+        }
+        EndState::QueuePair(standing)
     }
 
     fn look_at_connection(&mut self, network: View<'_>, now: SimTime) -> EndState {

@@ -116,10 +116,21 @@ impl Parts<'_> {
             self.sender(Stage::Sender, sender, (leg.from, trail.left()));
             self.way(Stage::Request, trail)?;
             self.stack(other, trail, leg.to);
+            self.completion(Stage::Request, other, trail, leg.to);
             return Some(());
         };
         self.up_to_answer(leg, answered, trail)?;
-        self.way(Stage::Answer, trail)
+        self.way(Stage::Answer, trail)?;
+        self.completion(Stage::Answer, sender, trail, leg.to);
+        Some(())
+    }
+
+    /// From the arrival of the packet that ended a leg until a program knows, on a host that takes time.
+    fn completion(&mut self, stage: Stage, end: &HostLog, trail: &Trail, known: u64) {
+        if self.known.plan.host_models.contains_key(&end.node) && !end.is_tcp {
+            let spot = Spot { stage, place: (2 * trail.hops.len(), self.name(end.node)) };
+            self.add(&spot, (Category::Completion, None), (trail.arrived(), known));
+        }
     }
 
     /// A leg up to the departure of what answers a packet of it.
@@ -152,6 +163,9 @@ impl Parts<'_> {
             Hold::LinkDown => (Category::LinkDown, None),
             Hold::HostDown => (Category::HostDown, None),
             Hold::Shaped => (Category::Shaping, self.shaper(port, queue)),
+            Hold::Nothing if self.known.plan.host_models.contains_key(&port.node) => {
+                (Category::HostFetch, None)
+            }
             Hold::Nothing => (Category::Idle, None),
         }
     }
@@ -237,7 +251,12 @@ impl Parts<'_> {
         self.add(&in_node, (Category::SwitchLatency, None), (at_end, hop.crossed));
         let due = if hop.kept == 0 { hop.arrived } else { hop.kept };
         self.add(&on_link, (Category::FaultDelay, None), (hop.crossed, due));
-        self.add(&in_node, (Category::SlowReceiver, None), (due, hop.arrived));
+        let in_nic = if self.known.plan.host_models.contains_key(&neighbour.node) {
+            Category::Reception
+        } else {
+            Category::SlowReceiver
+        };
+        self.add(&in_node, (in_nic, None), (due, hop.arrived));
         Some(())
     }
 

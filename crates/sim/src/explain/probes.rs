@@ -89,7 +89,7 @@ impl<'a> Probes<'a> {
             self.ports.open(network, end.log.port, now);
             end.log.look(network, now);
         }
-        self.pairs.add(self.plan, Followed { pair, what });
+        self.pairs.add(self.plan, Followed { pair, what, arrived: [None, None] });
         if let Some(waiting) = &mut self.waiting {
             waiting.add();
         }

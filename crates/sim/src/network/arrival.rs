@@ -10,6 +10,7 @@ use super::own_frames::Emitting;
 use super::passed::Passed;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
+use super::reception::Entering;
 use crate::profile::Profile;
 
 impl<P: Profile> Network<P> {
@@ -85,6 +86,7 @@ impl<P: Profile> Network<P> {
                     }
                     return;
                 }
+                Verdict::Enter => return Entering(self).enter(&arrival),
                 Verdict::Store { pauses, begins } => {
                     if let Some(passed) = &mut self.features.passed {
                         passed.push(Passed::Kept { packet: id });

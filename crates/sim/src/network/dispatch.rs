@@ -8,6 +8,7 @@ use super::event::Event;
 use super::failure::Failing;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
+use super::reception::Entering;
 use super::watchdog::Watching;
 use crate::profile::{FlowStarts, Profile};
 
@@ -47,6 +48,7 @@ impl<P: Profile> World for Network<P> {
             Event::Failure { step } => Failing(self).failure_step(key, step),
             Event::Watchdog => Watching(self).watchdog(key),
             Event::Handled { host } => Receiving(self).handled(key, host),
+            Event::Entered { host, way } => Entering(self).due(key, host, way),
             Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }
     }
@@ -78,6 +80,7 @@ impl<P: Profile> Network<P> {
             | Event::PortTimeout { port } => Some(self.ports[port as usize].node),
             Event::NicTimeout { host: here }
             | Event::Handled { host: here }
+            | Event::Entered { host: here, .. }
             | Event::Deliver { host: here, .. } => Some(host(here)),
             Event::FlowStart { ticket } => self.course.starts.host_of(&self.plan, ticket),
             Event::Sample { sampler } => {

@@ -78,6 +78,13 @@ pub enum Event {
         /// The host.
         host: u32,
     },
+    /// At a host that takes time, the first frame of a way through its NIC reaches its queue pair, or there is room again.
+    Entered {
+        /// The host.
+        host: u32,
+        /// The way, by [`rocelab_host::Way`], and 3 for room.
+        way: u8,
+    },
     /// Something at a node is measured.
     Sample {
         /// Who measures, by its place in the list of samplers.

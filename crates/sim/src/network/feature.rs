@@ -83,6 +83,8 @@ pub(super) enum Verdict {
     Drop(DropCause),
     /// The feature keeps it, and [lets go](Feature::release) now what it does not keep any longer.
     Hold,
+    /// It enters the NIC of a host that takes time.
+    Enter,
     /// The NIC of a slow host keeps it in its memory.
     Store {
         /// Whether it asks for pauses because of it.

@@ -24,6 +24,7 @@ use super::owners::Owners;
 use super::packet::PacketOf;
 use super::passed::Passed;
 use super::receiver::{Receiver, Receivers};
+use super::reception::{Reception, Receptions};
 use super::sampling::Sampling;
 use super::saved_packets::SavedPackets;
 use crate::profile::Profile;
@@ -137,6 +138,8 @@ features! {
     keys: Keys,
     /// Hosts that handle frames no faster than they can.
     receivers: Receivers,
+    /// Hosts that take time.
+    receptions: Receptions,
 }
 
 impl ArrivalFeatures {
@@ -148,6 +151,16 @@ impl ArrivalFeatures {
     /// The same, to change it.
     pub(super) fn receiver_mut(&mut self, host: u32) -> Option<&mut Receiver> {
         self.receivers.as_mut()?.by_host.get_mut(&host)
+    }
+
+    /// What is on its way through the NIC of a host, if that takes time.
+    pub(super) fn reception(&self, host: u32) -> Option<&Reception> {
+        self.receptions.as_ref()?.by_host.get(&host)
+    }
+
+    /// The same, to change it.
+    pub(super) fn reception_mut(&mut self, host: u32) -> Option<&mut Reception> {
+        self.receptions.as_mut()?.by_host.get_mut(&host)
     }
 }
 

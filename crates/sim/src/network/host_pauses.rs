@@ -50,8 +50,9 @@ impl<P: Profile> HostPauses<'_, P> {
     /// A host tells its switch what is to pause now and was not, and what no longer.
     pub(super) fn ask_for_pauses(&mut self, key: EventKey, host: u32) {
         let by_storms = self.0.failures.outages.storms.get(&host).map_or(0, Storms::mask);
-        let by_receiver =
-            self.0.features.arrivals.receiver(host).map_or(0, super::receiver::Receiver::pausing);
+        let arrivals = &self.0.features.arrivals;
+        let by_receiver = arrivals.receiver(host).map_or(0, super::receiver::Receiver::pausing)
+            | arrivals.reception(host).map_or(0, super::reception::Reception::pausing);
         let Host { node, port, .. } = self.0.hosts[host as usize];
         let (before, wanted) =
             (self.0.ports[port as usize].port.flow_control().pausing(), by_storms | by_receiver);

@@ -57,6 +57,7 @@ mod pauses;
 mod port;
 mod prefetch;
 mod receiver;
+mod reception;
 mod sacks;
 mod sampling;
 mod saved_packets;

@@ -1,6 +1,7 @@
 //! A part of a network from outside.
 
 use rocelab_fabric::{FlowControl, MacEntries, NodeId, Serialisation};
+use rocelab_host::HostCounts;
 use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
@@ -67,6 +68,23 @@ impl<'a, P: Profile> Overview<'a, P> {
         }
         let Role::Host(host) = self.0.nodes[flow.source as usize].role else { return false };
         self.0.hosts[host as usize].end_host.has_sent_all(flow)
+    }
+
+    /// Work requests and ends of flows between programs and NICs, at hosts that take time.
+    pub(crate) fn on_their_way(self) -> u64 {
+        if self.0.plan.host_models.is_empty() {
+            return 0;
+        }
+        self.0.hosts.iter().map(|host| host.end_host.on_their_way()).sum()
+    }
+
+    /// What each host that takes time has done, by node, and how often its NIC asked for pauses.
+    pub(crate) fn host_counts(self) -> impl Iterator<Item = (NodeId, HostCounts, u64)> {
+        let receptions = self.0.features.arrivals.receptions.iter().flat_map(|all| &all.by_host);
+        receptions.filter_map(|(&host, reception)| {
+            let state = &self.0.hosts[host as usize];
+            Some((state.node, state.end_host.host_counts()?, reception.pauses()))
+        })
     }
 
     /// Payload of flows of TCP that failed before they began (bytes).
@@ -301,10 +319,10 @@ impl<'a, P: Profile> Overview<'a, P> {
 
     /// Whether a slow receiver is handling a frame.
     pub(super) fn handles_frames(self) -> bool {
-        self.receivers().any(|(&host, receiver)| {
-            let works = !self.0.hosts[host as usize].handles_nothing();
-            works && !receiver.waiting.is_empty()
-        })
+        let works = |host: u32| !self.0.hosts[host as usize].handles_nothing();
+        let receptions = self.0.features.arrivals.receptions.iter().flat_map(|all| &all.by_host);
+        self.receivers().any(|(&host, receiver)| works(host) && !receiver.waiting.is_empty())
+            || receptions.into_iter().any(|(&host, all)| works(host) && all.is_busy())
     }
 
     /// What was counted at a port that is here in the measuring window of a run that is over at `now`; `None` without

@@ -17,8 +17,8 @@ use super::reference_files::{PauseLine, ReferenceOutput};
 use super::statistics::RunStatistics;
 use super::status::{flow_status, operation_status};
 use super::summary::summary;
-use super::switches;
 use super::tables::Tables;
+use super::{hosts, switches};
 use crate::frozen::frozen;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
@@ -319,6 +319,7 @@ impl<'a> Output<'a> {
         }
         links::write(self.plan, self.sink, simulation.network(), now)?;
         switches::write(self.plan, self.sink, simulation.network())?;
+        hosts::write(self.plan, self.sink, simulation.network())?;
         flow_counters::write(self.plan, self.sink, simulation.network())?;
         let accepted = simulation.network().accepted();
         let mut summary = Summary {

@@ -6,6 +6,7 @@ mod failures;
 mod faults;
 mod flow;
 mod headroom;
+mod host_model;
 mod infiniband;
 mod ingress;
 mod links;
@@ -41,6 +42,7 @@ pub use self::connection::{ConnectionEndPlan, ConnectionPlan};
 pub use self::failures::{FailureChange, FailurePlan, FailureStep};
 pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
+pub use self::host_model::HostModel;
 pub use self::infiniband::{
     InfiniBandPlan, InfiniBandPorts, RoutedSubnet, SubnetManagerPlan, subnet_topology,
 };
@@ -127,6 +129,8 @@ pub struct Plan {
     pub failures: FailurePlan,
     /// NICs that handle what arrives no faster than they can, by host.
     pub slow_receivers: BTreeMap<NodeId, SlowReceiver>,
+    /// Hosts that take time.
+    pub host_models: BTreeMap<NodeId, HostModel>,
     /// Whether payload bytes are real and compared at the end.
     pub integrity: bool,
     /// Whether the run ends with a deadlock.

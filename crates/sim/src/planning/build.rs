@@ -13,9 +13,9 @@ use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, default_sampling, failures, faults,
-    hop_limit, hpcc_ns3, infiniband, ingress, integrity, keys, known_hosts, layer2, layer3, links,
-    measure, multicast, neighbours, numbering, ports, receivers, resolve, sampling, service,
-    static_routes, streams, switches, tcp, telemetry, topology,
+    hop_limit, host_models, hpcc_ns3, infiniband, ingress, integrity, keys, known_hosts, layer2,
+    layer3, links, measure, multicast, neighbours, numbering, ports, receivers, resolve, sampling,
+    service, static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::address::Addresses;
 use crate::plan::{
@@ -174,6 +174,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         faults,
         failures,
         slow_receivers: BTreeMap::new(),
+        host_models: BTreeMap::new(),
         integrity: scenario.integrity,
         on_deadlock: scenario.on_deadlock.unwrap_or(match scenario.watchdog.switch {
             Some(_) => OnDeadlock::Continue,
@@ -196,6 +197,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             scenario.roce.version,
         )?;
         plan.slow_receivers = receivers::build(&plan, &scenario.slow_receiver, &hosts)?;
+        plan.host_models = host_models::build(&plan, &scenario.host_model, &hosts)?;
         connections::measure_paths(&mut plan, &scenario.roce);
     }
     Ok(plan)

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use rocelab_host::HostProfile;
 use rocelab_transport::QueuePairProfile;
 use rocelab_units::Duration;
 
@@ -166,7 +167,7 @@ fn check_timeouts(roce: &RoceConfig) -> Result<(), Fault> {
 /// in flight as may overtake one: else none is ever overtaken by so many that it is taken for lost.
 pub(super) fn measure_paths(plan: &mut Plan, roce: &RoceConfig) {
     let ways = applications::ways(&plan.flows, &plan.apps, &plan.connections);
-    let base_rtt = UnloadedNetwork::new(plan).largest_round_trip(&ways);
+    let base_rtt = UnloadedNetwork::new(plan).largest_round_trip(&ways) + of_hosts(plan);
     let limit = match roce.max_outstanding {
         None if roce.recovery.is_selective() => {
             let overtaking = match roce.recovery.tolerance() {
@@ -183,6 +184,13 @@ pub(super) fn measure_paths(plan: &mut Plan, roce: &RoceConfig) {
         let measured = QueuePairProfile { base_rtt, max_outstanding, ..(**profile).clone() };
         *profile = Arc::new(measured);
     }
+}
+
+/// What hosts that take time add to the round trip of a frame, between the two slowest of them.
+fn of_hosts(plan: &Plan) -> Duration {
+    let profiles = || plan.host_models.values().map(|model| &model.profile);
+    let added = profiles().map(|profile| HostProfile::added_to_round_trip(profile, profile));
+    added.max().unwrap_or_default()
 }
 
 /// Full packets that the fastest host sends in this time, the last one begun: at least 2.

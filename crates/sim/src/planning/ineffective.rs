@@ -212,6 +212,10 @@ fn empty_lists(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
             let none = receiver.hosts.as_ref().is_some_and(Vec::is_empty);
             none.then(|| nobody(format!("slow_receiver[{index}].hosts"), all))
         });
+    let models = scenario.host_model.iter().enumerate().filter_map(move |(index, model)| {
+        let none = model.hosts.as_ref().is_some_and(Vec::is_empty);
+        none.then(|| nobody(format!("host_model[{index}].hosts"), all))
+    });
     let entries = scenario.layer2.entry.iter().enumerate().filter_map(move |(index, entry)| {
         if entry.hosts.is_empty() {
             let key = format!("layer2.entry[{index}].hosts");
@@ -223,7 +227,7 @@ fn empty_lists(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
                 .help("give `mac = \"gone\"` or `arp = \"gone\"`, or leave the entry out")
         })
     });
-    routes.chain(receivers).chain(entries)
+    routes.chain(receivers).chain(models).chain(entries)
 }
 
 /// Classes in which there is no flow and no connection of RDMA.

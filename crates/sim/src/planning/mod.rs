@@ -14,6 +14,7 @@ mod endless_tcp;
 mod failures;
 mod faults;
 mod hop_limit;
+mod host_models;
 mod hpcc_ns3;
 mod ineffective;
 mod infiniband;

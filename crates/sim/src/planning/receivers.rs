@@ -77,7 +77,7 @@ fn slow_receiver(
 }
 
 /// The priorities that are lossless at the switch of a host (bit p).
-fn lossless_of_host(plan: &Plan, host: NodeId) -> u8 {
+pub(super) fn lossless_of_host(plan: &Plan, host: NodeId) -> u8 {
     let adjacency = plan.topology.adjacency();
     let neighbour = adjacency.ports_of(host).first().map_or(host, |port| port.node);
     let lossless = &plan.switch_at(neighbour).lossless;
@@ -86,7 +86,7 @@ fn lossless_of_host(plan: &Plan, host: NodeId) -> u8 {
 
 /// What a host may still receive after it has asked for a pause, over all priorities of
 /// `lossless` (bit p).
-fn headroom_of_host(plan: &Plan, host: NodeId, lossless: u8) -> Bytes {
+pub(super) fn headroom_of_host(plan: &Plan, host: NodeId, lossless: u8) -> Bytes {
     let adjacency = plan.topology.adjacency();
     let neighbour = adjacency.ports_of(host).first();
     let of_one = neighbour.map(|port| plan.lossless_hop(host, port, &adjacency).terms().total());

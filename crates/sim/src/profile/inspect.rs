@@ -1,6 +1,7 @@
 //! Looking inside a host: what was counted, how far flows have come, and what stands still. No packet's way
 //! leads through here.
 
+use rocelab_host::HostCounts;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{Backlog, Counters, PathMigration, Standing};
@@ -43,6 +44,16 @@ pub trait Inspect<R: HostPacket> {
 
     /// Whether it is bound to send later by itself.
     fn will_send(&self) -> bool;
+
+    /// Work requests and ends of flows that are between programs and the NIC, on a host that takes time.
+    fn on_their_way(&self) -> u64 {
+        0
+    }
+
+    /// What the host did, if it takes time.
+    fn host_counts(&self) -> Option<HostCounts> {
+        None
+    }
 
     /// How far a flow has come that started here and has not ended.
     fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress>;

@@ -9,6 +9,7 @@ mod dependency;
 mod egress_limit;
 mod flooding;
 mod headroom;
+mod hosts;
 mod infiniband;
 mod lossy;
 mod marking;
@@ -32,6 +33,7 @@ pub use calculator::{
 pub use dependency::{CycleAfterFailure, DependencyFinding, FailureProof};
 pub use egress_limit::EgressLimitFinding;
 pub use headroom::{HeadroomDoubt, HeadroomFinding, HeadroomSum, MemoryFinding};
+pub use hosts::{HostFinding, HostLimit};
 pub use infiniband::{LaneBuffer, LaneLoop, SubnetFinding};
 pub use lossy::LossyPriority;
 pub use marking::{MarkingFinding, ThresholdInput, kmin_limit, xoff_with};
@@ -110,6 +112,9 @@ pub struct Proof {
     pub lossy_priorities: Vec<LossyPriority>,
     /// Priorities that others leave nothing for a while.
     pub starved: Vec<StarvedPriority>,
+    /// Hosts that take time, and are slower than their links.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostFinding>,
     /// Routes, loops of credits and buffers of InfiniBand; none on Ethernet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subnet: Option<SubnetFinding>,
@@ -131,6 +136,7 @@ impl Proof {
         if plan.profile.hpcc_ns3().is_some() {
             return proof;
         }
+        proof.hosts = HostFinding::all_of(plan);
         if plan.infiniband.is_some() {
             // Nothing of it pauses, marks or has a headroom.
             tell(ProofStage::Dependency);
@@ -177,6 +183,7 @@ impl Proof {
             + self.routing_loops.len()
             + self.lossy_priorities.len()
             + self.starved.len()
+            + self.hosts.len()
     }
 
     /// How many things were found wrong.

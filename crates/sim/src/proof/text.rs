@@ -49,6 +49,9 @@ impl fmt::Display for Proof {
         for finding in &self.starved {
             warning(f, "starved priority", format_args!("{finding}"))?;
         }
+        for finding in &self.hosts {
+            warning(f, "slow host", format_args!("{finding}"))?;
+        }
         for message in &self.not_checked {
             note(f, "not checked", format_args!("{message}"))?;
         }

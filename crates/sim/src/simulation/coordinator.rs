@@ -56,7 +56,7 @@ impl Standing {
                 moved: network.movements(),
                 flows_ended: u64::from(completed) + u64::from(failed),
                 has_open_connections: network.has_open_connections(),
-                frames: network.frames_in_network().into(),
+                frames: u64::from(network.frames_in_network()) + network.on_their_way(),
             }
         };
         parts.iter().map(of_part).fold(Self::default(), Self::with)

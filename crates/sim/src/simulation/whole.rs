@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
+use rocelab_host::HostCounts;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{CompletionStatus, Counters, PathMigration};
@@ -277,6 +278,13 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         let mut all: Vec<_> = self.parts().flat_map(Overview::slow_receivers).collect();
         all.sort_by_key(|(node, _)| *node);
         all.into_iter()
+    }
+
+    /// What each host that takes time has done, and how often its NIC asked for pauses, in the order of nodes.
+    pub(crate) fn host_counts(self) -> Vec<(NodeId, HostCounts, u64)> {
+        let mut all: Vec<_> = self.parts().flat_map(Overview::host_counts).collect();
+        all.sort_by_key(|&(node, ..)| node);
+        all
     }
 
     /// The deadlocks that were found, in order of time.

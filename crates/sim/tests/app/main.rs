@@ -6,6 +6,7 @@ mod depth;
 mod events;
 mod exchanges;
 mod failures;
+mod hosts;
 mod latency;
 mod programs;
 mod results;

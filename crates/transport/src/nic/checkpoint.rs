@@ -15,13 +15,14 @@ use crate::queue_pair::{QueuePair, Schedule};
 /// the simulation, use [`Nic::load_with`].
 impl State for Nic {
     fn save(&self, to: &mut Vec<u8>) -> Result {
-        let Self { config: _, queue_pairs, arbitration, shared } = self;
+        let Self { config: _, queue_pairs, arbitration, shared, host } = self;
         let Arbitration { ready, paced, paced_entries, pacing: _, timers } = arbitration;
         let numbers: Vec<u32> = queue_pairs.iter().map(QueuePair::qpn).collect();
         save_value(&(queue_pairs.len() as u64, numbers), to)?;
         queue_pairs.iter().try_for_each(|queue_pair| queue_pair.save(to))?;
         save_value(&ready.in_order(), to)?;
-        save_value(&(paced, paced_entries, timers, shared), to)
+        save_value(&(paced, paced_entries, timers, shared), to)?;
+        host.save(to)
     }
 
     fn load(&mut self, from: &mut &[u8]) -> Result {
@@ -52,6 +53,7 @@ impl Nic {
         arbitration.load_ready(&load_value::<Vec<u32>>(from)?, &self.queue_pairs)?;
         (arbitration.paced, arbitration.paced_entries) = load_value(from)?;
         (arbitration.timers, self.shared) = load_value(from)?;
+        self.host.load(from)?;
         arbitration.check_pacing(&self.queue_pairs)?;
         let awake = self.queue_pairs.iter().filter(|queue_pair| queue_pair.is_awake()).count();
         if awake != self.shared.active as usize {

@@ -3,6 +3,7 @@
 mod arbitration;
 mod checkpoint;
 mod control;
+mod host_side;
 mod looking;
 mod queue_pairs;
 mod ready;
@@ -14,6 +15,8 @@ use rocelab_units::SimTime;
 use rocelab_wire::TelemetryHeader;
 
 use self::arbitration::Arbitration;
+use self::host_side::HostSide;
+pub use self::host_side::NoRoom;
 pub use self::looking::Backlog;
 pub use self::queue_pairs::FIRST_QPN;
 use self::queue_pairs::{MAX_QPN, QueuePairs};
@@ -41,6 +44,8 @@ pub struct Nic {
     arbitration: Arbitration,
     shared: Shared,
     config: NicConfig,
+    /// Only where hosts take time.
+    host: Option<Box<HostSide>>,
 }
 
 impl Nic {
@@ -55,6 +60,7 @@ impl Nic {
             arbitration: Arbitration::default(),
             shared: Shared::default(),
             config,
+            host: None,
         }
     }
 
@@ -153,15 +159,26 @@ impl Nic {
     /// queue pairs that have something to send, window and pacing credit.
     #[inline]
     pub fn poll_transmit(&mut self, now: SimTime, paused: u8) -> Option<Transmit> {
-        if let Some(transmit) = self.shared.control.pop(paused) {
-            control::count(&mut self.shared.counters, &transmit);
-            if transmit.packet.has_content() {
-                self.shared.departing = self.shared.control.content_of(&transmit);
-            }
+        if let Some(transmit) = self.take_control(paused) {
             return Some(transmit);
         }
         self.release_paced(now);
         let index = self.arbitration.pop(paused)?;
+        self.take_data(now, index)
+    }
+
+    #[inline(always)] // It is part of `poll_transmit`.
+    fn take_control(&mut self, paused: u8) -> Option<Transmit> {
+        let transmit = self.shared.control.pop(paused)?;
+        control::count(&mut self.shared.counters, &transmit);
+        if transmit.packet.has_content() {
+            self.shared.departing = self.shared.control.content_of(&transmit);
+        }
+        Some(transmit)
+    }
+
+    #[inline(always)] // It is part of `poll_transmit`.
+    fn take_data(&mut self, now: SimTime, index: u32) -> Option<Transmit> {
         let queue_pair = self.queue_pairs.get_mut(index)?;
         queue_pair.schedule = Schedule::Idle;
         let transmit = queue_pair.transmit(now, &mut self.shared);

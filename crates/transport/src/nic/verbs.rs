@@ -139,6 +139,20 @@ impl Nic {
         if work.length > MAX_MESSAGE_LENGTH {
             return Err(PostError::TooLong { length: work.length });
         }
+        if self.host.is_some() {
+            return self.post_later(now, qpn, work, to);
+        }
+        self.post_now(now, qpn, work, to)
+    }
+
+    /// The NIC knows of work that was posted.
+    pub(super) fn post_now(
+        &mut self,
+        now: SimTime,
+        qpn: u32,
+        work: WorkRequest,
+        to: Option<AddressHandle>,
+    ) -> Result<(), PostError> {
         self.with_queue_pair(now, qpn, |queue_pair, shared| queue_pair.post_send(&work, to, shared))
             .unwrap_or(Err(PostError::UnknownQueuePair { qpn }))
     }

@@ -1,5 +1,6 @@
 //! Tables that can be sorted. Long ones are cut; the most important rows are kept.
 
+mod hosts;
 mod memory;
 mod receivers;
 mod stalled;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::Quantity;
+pub(crate) use hosts::hosts;
 pub(crate) use memory::memory;
 pub(crate) use receivers::slow_receivers;
 pub(crate) use stalled::stalled;

@@ -44,7 +44,7 @@ impl Probes<'_> {
         let network = network.only();
         let under_way = self.under_way(network);
         for place in self.pairs.places() {
-            let Followed { pair, what } = &mut self.pairs[place];
+            let Followed { pair, what, .. } = &mut self.pairs[place];
             let under_way = under_way.get(&place).map_or(&[][..], Vec::as_slice);
             match (what, pair.traffic) {
                 (What::Flow(start), Traffic::Flow(flow)) => {

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Index, IndexMut};
+use std::rc::Rc;
 
 use super::super::pair::Pair;
 use super::super::traffic::Traffic;
+use super::super::trail::Trail;
 use super::super::turns::Turns;
 use crate::Plan;
 
@@ -16,6 +18,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Followed {
     pub(super) pair: Pair,
     pub(super) what: What,
+    /// What arrived last at each of its ends, of hosts that take time.
+    pub(super) arrived: [Option<Rc<Trail>>; 2],
 }
 
 #[derive(Debug)]
@@ -72,7 +76,7 @@ impl Pairs {
 
     /// The pair of a flow is followed no longer.
     pub(super) fn end_flow(&mut self, place: u32, flow: u32) {
-        let Followed { pair, what } = &mut self.all[place as usize];
+        let Followed { pair, what, .. } = &mut self.all[place as usize];
         *what = What::Nothing;
         self.of_flow[flow as usize] = NONE;
         self.of_group.retain(|_, followed| *followed != place);

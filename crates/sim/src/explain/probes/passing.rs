@@ -45,10 +45,14 @@ impl Probes<'_> {
         trail.note_arrival();
         let trail = Rc::new(trail);
         let surveys = self.surveys();
+        let takes_time = self.plan.host_models.contains_key(&node);
         let both = &mut self.pairs[pair].pair;
         let end = both.end_of(destination, &arriving.packet);
         if !surveys {
             both.note_received(network, end, now, (&trail, &arriving.packet));
+        }
+        if takes_time {
+            self.pairs[pair].arrived[end] = Some(Rc::clone(&trail));
         }
         Some(Delivered { pair, end, trail })
     }

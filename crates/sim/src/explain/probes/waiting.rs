@@ -153,7 +153,7 @@ impl Waiting {
     ) {
         let waiting = trails.waiting_acknowledgements();
         let pairs = self.blocked.iter_mut().zip(pairs.iter_mut());
-        for (place, (blocked, Followed { pair, what })) in (0u32..).zip(pairs) {
+        for (place, (blocked, Followed { pair, what, .. })) in (0u32..).zip(pairs) {
             let Some(start) = what.since() else { continue };
             blocked.note_hosts(pauses, pair, (start, now.ps().max(start)));
             pair.forget(waiting.get(&place).copied().unwrap_or(now.ps()));

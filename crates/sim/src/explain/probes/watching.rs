@@ -6,6 +6,7 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
+use super::super::pair::{DESTINATION, SOURCE};
 use super::super::traffic::{Owner, Traffic, only_acknowledges, traffic_of};
 use super::Probes;
 use super::arrival::{Arriving, Delivered};
@@ -86,7 +87,7 @@ impl Probes<'_> {
             return;
         }
         for &place in pairs {
-            let Followed { pair, what } = &mut self.pairs[place];
+            let Followed { pair, what, .. } = &mut self.pairs[place];
             if matches!(what, What::Nothing) {
                 continue;
             }
@@ -143,7 +144,7 @@ impl Probes<'_> {
         (delivered, new): (Option<&Delivered>, &[Record]),
     ) {
         for &place in pairs {
-            let Followed { pair, what } = &mut self.pairs[place];
+            let Followed { pair, what, arrived } = &mut self.pairs[place];
             let ends = pair.ends_at(node);
             for end in pair.ends_at(node) {
                 pair.ends[end].log.look(network, now);
@@ -152,6 +153,9 @@ impl Probes<'_> {
             let Traffic::Connection(connection) = pair.traffic else { continue };
             let arrival = delivered.filter(|one| one.pair == place);
             let arrival = arrival.map(|one| (one.end, Rc::clone(&one.trail)));
+            // Programs of hosts that take time hear of it later.
+            let before = || pair.ends_at(node).find_map(|end| Some((end, arrived[end].clone()?)));
+            let arrival = arrival.or_else(before);
             let mut ended = turns.follow(network, now, ends, arrival.as_ref(), new);
             let earliest = turns.earliest().unwrap_or(now.ps());
             self.note_given_up(network, place, now, &mut ended);
@@ -166,7 +170,13 @@ impl Probes<'_> {
             let RecordKind::FlowEnd(end) = &record.kind else { continue };
             let place = self.pairs.place_of(Traffic::Flow(end.flow));
             let arrival = delivered.filter(|one| place == Some(one.pair));
-            self.end_flow(network, end, arrival.map(|one| Rc::clone(&one.trail)));
+            let arrival = arrival.map(|one| Rc::clone(&one.trail));
+            let before = || {
+                let ends = if self.plan.service().is_reliable() { SOURCE } else { DESTINATION };
+                self.pairs[place?].arrived[ends].clone()
+            };
+            let arrival = arrival.or_else(before);
+            self.end_flow(network, end, arrival);
         }
     }
 }

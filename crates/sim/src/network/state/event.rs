@@ -20,6 +20,7 @@ pub(super) enum SavedEvent {
     HoldDue(NodeId, u16),
     Watchdog,
     Handled(NodeId),
+    Entered(NodeId, u8),
     /// By its place among the samplers of its node.
     Sample(NodeId, u32),
 }
@@ -53,6 +54,7 @@ impl Checkpoint<'_> {
                 SavedEvent::HoldDue(node, number)
             }
             Event::Handled { host: busy } => SavedEvent::Handled(host(busy)),
+            Event::Entered { host: busy, way } => SavedEvent::Entered(host(busy), way),
             Event::Sample { sampler } => {
                 let sampling = &self.0.features.sampling;
                 let node = sampling.samplers[sampler as usize].node;
@@ -80,6 +82,9 @@ impl Checkpoint<'_> {
                 self.host_at(node)?.map(|host| Event::NicTimeout { host })
             }
             SavedEvent::Handled(node) => self.host_at(node)?.map(|host| Event::Handled { host }),
+            SavedEvent::Entered(node, way) => {
+                self.host_at(node)?.map(|host| Event::Entered { host, way })
+            }
             SavedEvent::FlowStart(node) => match self.host_at(node)? {
                 None => None,
                 Some(_) => {

@@ -49,11 +49,11 @@ impl Connecting<'_> {
     #[cold]
     pub(super) fn poll_end_specially(&mut self, plan: &Plan, now: SimTime) -> Option<FlowEnd> {
         if let Some(integrity) = &mut self.0.integrity {
-            while let Some(completion) = self.0.nic.poll_receive_completion() {
+            while let Some(completion) = self.0.nic.poll_receive_completion_at(now) {
                 integrity.note_received(&completion);
             }
         }
-        while let Some(completion) = self.0.nic.poll_completion() {
+        while let Some(completion) = self.0.nic.poll_completion_at(now) {
             if self.0.is_unreliable {
                 continue; // It says that the last packet was sent, and no more.
             }
@@ -62,7 +62,7 @@ impl Connecting<'_> {
                 return Some(end);
             }
         }
-        self.0.ends.pop_front()
+        self.0.ends.pop_due(now)
     }
 
     /// A message arrived on an unreliable service: the last one ends its flow.
@@ -77,13 +77,17 @@ impl Connecting<'_> {
         state.messages_left -= 1;
         if state.messages_left == 0 {
             let flow = state.flow;
-            self.0.ends.push_back(FlowEnd {
-                flow,
-                status: CompletionStatus::Success,
-                finished: now,
-                retransmitted_packets: 0,
-                failure: None,
-            });
+            let found = self.0.nic.found_at(now, qpn);
+            self.0.ends.push(
+                found,
+                FlowEnd {
+                    flow,
+                    status: CompletionStatus::Success,
+                    finished: found,
+                    retransmitted_packets: 0,
+                    failure: None,
+                },
+            );
         }
     }
 
@@ -140,13 +144,16 @@ impl Connecting<'_> {
                 Change::Accepted(flow, parameters) => {
                     self.0.create_queue_pair(plan, flow, agreed(&parameters));
                 }
-                Change::Failed(flow, failure) => self.0.ends.push_back(FlowEnd {
-                    flow,
-                    status: CompletionStatus::Flushed,
-                    finished: now,
-                    retransmitted_packets: 0,
-                    failure: Some(failure),
-                }),
+                Change::Failed(flow, failure) => self.0.ends.push(
+                    now,
+                    FlowEnd {
+                        flow,
+                        status: CompletionStatus::Flushed,
+                        finished: now,
+                        retransmitted_packets: 0,
+                        failure: Some(failure),
+                    },
+                ),
                 Change::Over(flow) => self.close(plan, now, flow),
                 Change::AnsweredLate => self.0.nic.note_late_connection(),
             }

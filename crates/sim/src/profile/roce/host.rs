@@ -2,17 +2,18 @@
 
 mod inspect;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 
-use rocelab_engine::{EventKey, Place};
+use rocelab_engine::{EventKey, Place, mix};
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
+use rocelab_host::{Accepted, Later};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpHost};
 use rocelab_transport::{
     AddressHandle, Completion, CompletionStatus, Content, FIRST_QPN, HostScheduler, Memory, Nic,
-    NicConfig, Offer, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig,
+    NicConfig, NoRoom, Offer, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig,
     ReceiveQueueConfig, STACKS, Turn, WorkRequest,
 };
 use rocelab_units::SimTime;
@@ -50,7 +51,7 @@ pub struct VerbsHost {
     /// The earliest wake-up that has been asked for.
     pub(super) armed: SimTime,
     /// Flows that ended otherwise than by a completion.
-    pub(super) ends: VecDeque<FlowEnd>,
+    pub(super) ends: Later<FlowEnd>,
     pub(super) nic: Nic,
     /// Queue pair k belongs to flow `queue_pairs[k].flow`.
     pub(super) queue_pairs: Vec<FlowState>,
@@ -117,7 +118,15 @@ impl VerbsHost {
         if integrity.is_some() {
             nic.set_memory(Memory::open());
         }
+        let model = plan.host_models.get(&node);
+        if let Some(model) = model {
+            nic.set_host(model.path(mix(plan.seed ^ u64::from(node) << 32)));
+        }
         let apps = HostApps::new(plan, node, &mut nic);
+        if model.is_some() {
+            let numbers: Vec<u32> = nic.queue_pairs().map(QueuePair::qpn).collect();
+            numbers.into_iter().for_each(|qpn| nic.note_early_queue_pair(qpn));
+        }
         let cm = plan.roce.connection_manager.as_ref();
         let is_unreliable = !plan.service().is_reliable();
         let stacks = Stacks::new(plan, node);
@@ -133,12 +142,13 @@ impl VerbsHost {
                 && integrity.is_none()
                 && has_only_flows
                 && is_in_turns
+                && model.is_none()
                 && !plan.has_alternate_paths()
                 && !is_unreliable,
             is_unreliable,
             connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
             delivered: BTreeSet::new(),
-            ends: VecDeque::new(),
+            ends: Later::default(),
             integrity,
             apps,
             stacks,
@@ -291,7 +301,7 @@ impl VerbsHost {
             self.nic.release(now);
         }
         let mut offers = [Offer::default(); STACKS];
-        offers[NIC] = self.nic.offer(paused);
+        offers[NIC] = self.nic.offer_on_host(now, paused);
         if let Some(stacks) = &self.stacks {
             stacks.offer(paused, &mut offers);
         }
@@ -329,7 +339,7 @@ impl VerbsHost {
         loop {
             let apps = self.apps.as_deref_mut()?;
             let messages = &mut context.shared.messages;
-            if let Some(completion) = self.nic.poll_completion() {
+            if let Some(completion) = self.nic.poll_completion_at(now) {
                 if completion.qpn >= apps.first_qpn() {
                     apps.on_completion(plan, messages, now, &mut self.nic, &completion);
                 } else if self.is_unreliable {
@@ -337,7 +347,7 @@ impl VerbsHost {
                 } else if let Some(end) = self.end_of(plan, now, &completion) {
                     return Some(HostEnd::Flow(end));
                 }
-            } else if let Some(completion) = self.nic.poll_receive_completion() {
+            } else if let Some(completion) = self.nic.poll_receive_completion_at(now) {
                 if completion.qpn >= apps.first_qpn() {
                     apps.on_receive(plan, messages, now, &mut self.nic, &completion);
                 } else if let Some(integrity) = &mut self.integrity {
@@ -346,7 +356,7 @@ impl VerbsHost {
             } else if let Some(end) = apps.poll_end() {
                 return Some(end);
             } else {
-                return self.ends.pop_front().map(HostEnd::Flow);
+                return self.ends.pop_due(now).map(HostEnd::Flow);
             }
         }
     }
@@ -393,11 +403,12 @@ impl VerbsHost {
 
 /// When connections, applications or other stacks want to be woken.
 #[cold]
-fn special_timeout(host: &VerbsHost) -> SimTime {
+fn special_timeout(host: &VerbsHost, now: SimTime) -> SimTime {
     let connections = host.connections.as_ref().map(|connections| connections.poll_timeout());
     let apps = host.apps.as_ref().map(|apps| apps.next_due());
     let stacks = host.stacks.as_ref().map(|stacks| stacks.poll_timeout());
-    connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(SimTime::NEVER)
+    let own = host.nic.host_timeout(now).min(host.ends.next());
+    connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(own).min(own)
 }
 
 /// Where the datagrams of a flow go, if it is of datagrams.
@@ -448,6 +459,7 @@ impl EndHost<Roce> for VerbsHost {
         }
         let is_source = flow.source == self.node;
         let qpn = if is_source { flow.source_qpn } else { flow.destination_qpn };
+        self.nic.note_early_queue_pair(qpn);
         // A queue pair that sends to a multicast group has several flows: the first stands for all.
         let state = self.state(qpn);
         if state.flow == u32::MAX {
@@ -530,13 +542,36 @@ impl EndHost<Roce> for VerbsHost {
         true
     }
 
+    fn accept(
+        &mut self,
+        now: SimTime,
+        packet: &RdmaPacket,
+        frame_len: u32,
+        credited: bool,
+    ) -> Result<Option<Accepted>, NoRoom> {
+        self.nic.accept(now, packet, frame_len, credited)
+    }
+
+    fn buffered(&mut self, now: SimTime) -> u64 {
+        self.nic.host_mut().map_or(0, |host| host.buffered(now))
+    }
+
+    fn drained_to(&self, bytes: u64) -> SimTime {
+        self.nic.host().map_or(SimTime::ZERO, |host| host.drained_to(bytes))
+    }
+
     #[inline(always)] // It is the greater part of what a host does to send, in both ways there are.
     fn poll_transmit(
         &mut self,
         context: &mut Context<'_>,
         paused: u8,
     ) -> Option<Departing<RdmaPacket>> {
-        let transmit = self.nic.poll_transmit(context.now.time, paused | self.held)?;
+        let (now, paused) = (context.now.time, paused | self.held);
+        let transmit = if self.is_plain {
+            self.nic.poll_transmit(now, paused)?
+        } else {
+            self.nic.poll_transmit_on_host(now, paused)?
+        };
         Some(Departing {
             packet: transmit.packet,
             destination: transmit.destination,
@@ -565,6 +600,9 @@ impl EndHost<Roce> for VerbsHost {
         }
         self.armed = SimTime::NEVER;
         self.nic.handle_timeout(context.now.time);
+        if !self.is_plain {
+            self.nic.take_posted(context.now.time);
+        }
         if self.connections.is_some() {
             Connecting(self).connections_timeout(context.plan, context.now.time);
         }
@@ -584,7 +622,7 @@ impl EndHost<Roce> for VerbsHost {
     fn wake_up(&mut self, context: &mut Context<'_>, free_at: SimTime) -> Option<EventKey> {
         let mut time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
         if !self.is_plain {
-            time = time.min(special_timeout(self));
+            time = time.min(special_timeout(self, context.now.time));
         }
         if time >= self.armed {
             return None;

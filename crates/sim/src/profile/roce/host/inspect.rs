@@ -1,5 +1,6 @@
 //! A host with verbs as it looks from outside.
 
+use rocelab_host::{HostCounts, HostPath};
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{
@@ -47,6 +48,16 @@ impl Inspect<RdmaPacket> for VerbsHost {
             || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
             || works
             || self.stacks.as_ref().is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
+            || self.nic.is_host_busy()
+            || self.ends.next() != SimTime::NEVER
+    }
+
+    fn on_their_way(&self) -> u64 {
+        self.nic.posted_and_unknown() + self.ends.len()
+    }
+
+    fn host_counts(&self) -> Option<HostCounts> {
+        self.nic.host().map(HostPath::counts)
     }
 
     fn open_operations(&self) -> Vec<OpenOperation> {

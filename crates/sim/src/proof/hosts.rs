@@ -1,0 +1,175 @@
+//! Hosts that take time: what bounds them below what their links carry.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use rocelab_fabric::NodeId;
+use rocelab_host::HostProfile;
+use rocelab_units::Bandwidth;
+use serde::Serialize;
+
+use crate::Plan;
+
+/// Hosts that are alike, of which something is worth a warning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HostFinding {
+    /// How many.
+    pub hosts: u64,
+    /// The first of them.
+    pub example: String,
+    /// What bounds them.
+    pub limit: HostLimit,
+}
+
+/// What bounds a host.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum HostLimit {
+    /// PCIe carries less payload than the link.
+    Pcie {
+        /// What reads of the NIC bring (bits a second).
+        read_bps: u64,
+        /// What its writes carry (bits a second).
+        write_bps: u64,
+        /// The rate of the link (bits a second).
+        link_bps: u64,
+    },
+    /// Memory takes less than the link brings, even without contention.
+    Memory {
+        /// What it takes (bits a second).
+        memory_bps: u64,
+        /// The rate of the link (bits a second).
+        link_bps: u64,
+    },
+    /// More queue pairs than the NIC keeps contexts of.
+    Contexts {
+        /// Queue pairs of the scenario at this host.
+        queue_pairs: u64,
+        /// Contexts that it keeps.
+        contexts: u32,
+    },
+    /// More pages are registered than the NIC keeps translations of.
+    Translations {
+        /// Pages of registered memory.
+        pages: u64,
+        /// Translations that it keeps.
+        translations: u32,
+    },
+}
+
+impl HostFinding {
+    /// All of a plan.
+    pub fn all_of(plan: &Plan) -> Vec<Self> {
+        if plan.host_models.is_empty() {
+            return Vec::new();
+        }
+        let queue_pairs = queue_pairs(plan);
+        let mut kinds: BTreeMap<HostLimit, Self> = BTreeMap::new();
+        for (&host, model) in &plan.host_models {
+            let count = queue_pairs.get(&host).map_or(0, |all| all.len() as u64);
+            for limit in limits(&model.profile, link_rate(plan, host), count) {
+                let example = &plan.topology.nodes[host as usize].name;
+                let finding = kinds.entry(limit.clone()).or_insert_with(|| Self {
+                    hosts: 0,
+                    example: example.clone(),
+                    limit,
+                });
+                finding.hosts += 1;
+            }
+        }
+        kinds.into_values().collect()
+    }
+}
+
+/// The queue pairs of each host that takes time.
+fn queue_pairs(plan: &Plan) -> BTreeMap<NodeId, BTreeSet<u32>> {
+    let mut all: BTreeMap<NodeId, BTreeSet<u32>> = BTreeMap::new();
+    let mut add = |host: NodeId, qpn: u32| {
+        if plan.host_models.contains_key(&host) {
+            all.entry(host).or_default().insert(qpn);
+        }
+    };
+    for flow in plan.flows.iter().filter(|flow| !flow.is_tcp()) {
+        add(flow.source, flow.source_qpn);
+        add(flow.destination, flow.destination_qpn);
+    }
+    for connection in &plan.connections {
+        for end in &connection.ends {
+            add(end.host, end.qpn);
+        }
+    }
+    all
+}
+
+fn link_rate(plan: &Plan, host: NodeId) -> u64 {
+    let links = plan.topology.links.iter().filter(|link| link.a == host || link.b == host);
+    links.map(|link| link.rate.bits_per_second()).max().unwrap_or(0)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates of links")]
+fn limits(profile: &HostProfile, link_bps: u64, queue_pairs: u64) -> Vec<HostLimit> {
+    let mut limits = Vec::new();
+    // Headers take this of a link with full packets of 4,096 bytes.
+    let needed = link_bps as f64 * 0.97;
+    if let Some(pcie) = profile.pcie {
+        let (read, write) = (pcie.read_goodput(), pcie.write_goodput());
+        if read.min(write) < needed {
+            let (read_bps, write_bps) = (read as u64, write as u64);
+            limits.push(HostLimit::Pcie { read_bps, write_bps, link_bps });
+        }
+    }
+    if let Some(memory) = profile.memory.goodput()
+        && memory < needed
+    {
+        limits.push(HostLimit::Memory { memory_bps: memory as u64, link_bps });
+    }
+    let caches = &profile.caches;
+    if let Some(contexts) = caches.contexts
+        && queue_pairs > contexts.into()
+    {
+        limits.push(HostLimit::Contexts { queue_pairs, contexts });
+    }
+    let pages = caches.registered.div_ceil(caches.page);
+    if let Some(translations) = caches.translations
+        && pages > translations.into()
+    {
+        limits.push(HostLimit::Translations { pages, translations });
+    }
+    limits
+}
+
+impl fmt::Display for HostFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rate = |bps: u64| Bandwidth::from_bps(bps / 100_000_000 * 100_000_000);
+        write!(f, "{}", self.example)?;
+        if self.hosts > 1 {
+            write!(f, " and {} more like it", self.hosts - 1)?;
+        }
+        match self.limit {
+            HostLimit::Pcie { read_bps, write_bps, link_bps } => write!(
+                f,
+                ": PCIe brings {} of payload from memory and {} there, and the link carries {}: give more of `pcie.gen`, \
+                 `pcie.lanes` or `pcie.tags`",
+                rate(read_bps),
+                rate(write_bps),
+                Bandwidth::from_bps(link_bps)
+            ),
+            HostLimit::Memory { memory_bps, link_bps } => write!(
+                f,
+                ": memory takes {}, and the link brings {}: the NIC's buffer fills, and it pauses its sender or drops",
+                rate(memory_bps),
+                Bandwidth::from_bps(link_bps)
+            ),
+            HostLimit::Contexts { queue_pairs, contexts } => write!(
+                f,
+                ": {queue_pairs} queue pairs, and the NIC keeps {contexts} contexts: those that it does not keep are read \
+                 from memory"
+            ),
+            HostLimit::Translations { pages, translations } => write!(
+                f,
+                ": {pages} pages are registered, and the NIC keeps {translations} translations: a larger `caches.page_size` \
+                 needs fewer"
+            ),
+        }
+    }
+}
