@@ -262,7 +262,17 @@ impl Shape {
             ]);
             model.insert("memory".to_owned(), memory.into());
         }
-        if self.random.once_in(3) {
+        if model.contains_key("memory") {
+            let caches = model.entry("caches").or_insert_with(|| Table::new().into());
+            if let Some(caches) = caches.as_table_mut() {
+                caches.insert("registered".to_owned(), "1MiB".into());
+            }
+        }
+        if profile == "none" {
+            let whole = table([("gen", number(3)), ("lanes", number(16))]);
+            model.entry("pcie").or_insert(whole.into());
+        }
+        if self.random.once_in(3) && (profile != "none" || model.contains_key("memory")) {
             let at = self.moment();
             let contention =
                 table([("at", Self::time(at)), ("lasts", "100us".into()), ("factor", 3.0.into())]);

@@ -26,7 +26,7 @@ mod unloaded;
 pub use cache::{CacheCounts, ContextCache, Replacement};
 pub use later::Later;
 pub use memory::{Contention, MemoryConfig, MemoryPath, Paging};
-pub use path::{Accepted, Arriving, HostCounts, HostPath, Kind, Posted, Way};
+pub use path::{Accepted, Arriving, HostCounts, HostPath, Kind, Posted};
 pub use pcie::{Direction, Pcie};
 pub use pipeline::{Pipeline, PipelineConfig};
 pub use posting::{Posting, PostingConfig, work_queue_blocks};

@@ -4,7 +4,7 @@ use rocelab_units::{Duration, SimTime};
 
 use crate::cache::{CacheCounts, ContextCache, Replacement};
 
-/// How memory takes what the NIC writes, and finds what it reads.
+/// How memory takes what the NIC writes. What it reads takes the latency of PCIe, whatever happens in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryConfig {
     /// Cache lines of 64 bytes that may be on their way into memory; without it, memory takes everything at once.

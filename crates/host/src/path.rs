@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::{Bytes, Duration, SimTime};
 
 use crate::cache::{CacheCounts, ContextCache};
 use crate::memory::MemoryPath;
-use crate::pcie::Direction;
+use crate::pcie::{Direction, Pcie};
 use crate::pipeline::Pipeline;
 use crate::posting::{Posting, work_queue_blocks};
 use crate::profile::HostProfile;
@@ -61,6 +61,8 @@ struct Buffer {
 struct Clocks {
     /// When the next packet with payload may leave.
     departure: SimTime,
+    /// When the reads outstanding have brought what has left.
+    fetching: SimTime,
     /// When the last frame that arrived is through the pipeline.
     reception: SimTime,
     /// When the next atomic operation may be carried out.
@@ -110,24 +112,13 @@ pub struct Arriving {
     pub credited: bool,
 }
 
-/// When a frame that has arrived reaches its queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What becomes of a frame that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Accepted {
-    /// The instant.
+    /// When it reaches its queue pair.
     pub at: SimTime,
-    /// Behind which others it comes.
-    pub way: Way,
-}
-
-/// Frames keep their order only among those of one way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// What is not answered.
-    Responses,
-    /// What is answered.
-    Requests,
-    /// What waits until memory is read, or comes behind that on its queue pair.
-    Reading,
+    /// When memory has its payload.
+    pub written: SimTime,
 }
 
 /// What a host has done.
@@ -198,42 +189,71 @@ impl HostPath {
         }
     }
 
-    /// A program posts work. Gives when its first packet may leave.
+    /// A program posts work. Gives when the NIC may take it up.
     pub fn post(&mut self, now: SimTime, work: Posted) -> SimTime {
-        let HostProfile { posting, transmit, queue_pair_interval, .. } = self.profile;
-        let written = self.posting.post(now, work.index, &posting);
-        let is_inline = work.kind == Kind::Outbound && work.bytes <= posting.inline;
-        let blocks = work_queue_blocks(is_inline.then_some(work.bytes));
-        let by_store = posting.batch <= 1; // BlueFlame: the element itself goes with the doorbell.
-        let mut at_nic = self.ring(written, if by_store { blocks * 64 } else { DOORBELL });
-        if !by_store {
-            at_nic = self.read(at_nic, None, blocks * 64);
-        }
-        let fetches = work.kind == Kind::Outbound && !is_inline && work.bytes > 0;
+        let HostProfile { posting, queue_pair_interval, .. } = self.profile;
+        let (written, rings) = self.posting.post(now, work.index, &posting);
+        let stored = if posting.batch <= 1 {
+            // BlueFlame: the element itself goes with the doorbell.
+            work_queue_blocks(self.inline_of(work)) * 64
+        } else if rings {
+            DOORBELL
+        } else {
+            0
+        };
+        let at_nic = self.store(now, written, stored);
+        let state = self.queue_pair(work.index);
+        let may = at_nic.max(state.next);
+        state.next = may.saturating_add(queue_pair_interval);
+        may
+    }
+
+    /// When the NIC has a unit for the next work request.
+    pub fn unit_free_at(&self) -> SimTime {
+        self.transmit.free_at()
+    }
+
+    /// The NIC takes up a work request that [may be](Self::post) taken up, and for which there is a [unit](Self::unit_free_at).
+    /// Gives when its first packet may leave.
+    pub fn take_up(&mut self, now: SimTime, work: Posted) -> SimTime {
+        let HostProfile { posting, transmit, .. } = self.profile;
+        let inline = self.inline_of(work);
+        let fetches = work.kind == Kind::Outbound && inline.is_none() && work.bytes > 0;
         let place = if fetches { self.draw_place() } else { None };
+        let mut known = now;
+        if posting.batch > 1 {
+            known = self.read(now, now, None, work_queue_blocks(inline) * 64);
+        }
+        let mut pipeline = std::mem::replace(&mut self.transmit, Pipeline::new(1));
+        let (_, ends) = pipeline.handle(now, |begins| {
+            let at = self.look_up_context(now, begins, work.index);
+            self.look_up_translation(now, at, place).saturating_add(transmit.service)
+        });
+        self.transmit = pipeline;
+        let mut ready = ends.max(known.saturating_add(transmit.service));
+        let bytes = u64::from(work.bytes);
         let state = self.queue_pair(work.index);
         // Behind others of its queue pair it is fetched while those leave.
         let is_first = state.leaving == 0;
         if work.kind == Kind::Outbound {
-            state.leaving += u64::from(work.bytes);
+            state.leaving += bytes;
         }
-        let earliest = at_nic.max(self.queue_pair(work.index).next);
-        let mut pipeline = std::mem::replace(&mut self.transmit, Pipeline::new(1));
-        let (begins, ends) = pipeline.handle(earliest, |begins| {
-            let at = self.look_up_context(begins, work.index);
-            self.look_up_translation(at, place).saturating_add(transmit.service)
-        });
-        self.transmit = pipeline;
-        let mut ready = ends;
-        if fetches && is_first {
-            let first = u64::from(work.bytes).min(GRANULE);
-            ready = self.read(ends, place, first);
-            self.queue_pair(work.index).fetched += first;
+        if inline.is_some() {
+            state.fetched += bytes;
+        } else if fetches && is_first {
+            let first = bytes.min(GRANULE);
+            state.fetched += first;
+            ready = self.read(now, ready, place, first);
         }
         let state = self.queue_pair(work.index);
-        state.next = begins.saturating_add(queue_pair_interval);
         state.ready = state.ready.max(ready.saturating_add(transmit.latency));
         state.ready
+    }
+
+    /// The payload that goes with a work request, if it does.
+    fn inline_of(&self, work: Posted) -> Option<u32> {
+        let fits = work.kind == Kind::Outbound && work.bytes <= self.profile.posting.inline;
+        fits.then_some(work.bytes)
     }
 
     /// When the next packet with payload may leave.
@@ -241,25 +261,35 @@ impl HostPath {
         self.clocks.departure
     }
 
-    /// A packet of a queue pair with so much payload leaves.
-    pub fn depart(&mut self, now: SimTime, index: u32, payload: u32) {
+    /// A packet of a queue pair with so much payload leaves, of an answer to a READ or of a work request.
+    pub fn depart(&mut self, now: SimTime, index: u32, payload: u32, is_answer: bool) {
         if payload == 0 {
             return;
         }
+        let payload = u64::from(payload);
         let state = self.queue_pair(index);
-        let known = state.fetched.min(payload.into());
-        state.fetched -= known;
-        state.leaving = state.leaving.saturating_sub(payload.into());
-        let rest = u64::from(payload) - known;
+        let fetched = if is_answer {
+            &mut state.fetched_for_answers
+        } else {
+            state.leaving = state.leaving.saturating_sub(payload);
+            &mut state.fetched
+        };
+        let known = payload.min(*fetched);
+        *fetched -= known;
         let mut next = now.saturating_add(self.profile.packet_interval);
-        if let Some(pcie) = self.profile.pcie {
+        let rest = payload - known;
+        if let Some(pcie) = self.profile.pcie.filter(|_| rest > 0) {
             // It was fetched ahead, as far as reads outstanding reach.
             let rate = pcie.packet_rate();
-            let ahead = pcie.read_latency;
-            let asked = now.saturating_sub(ahead);
-            let fetched = self.bus.down.carry(asked, pcie.completion_bytes(rest), rate);
-            self.bus.up.carry(asked, pcie.request_bytes(rest), rate);
-            next = next.max(fetched);
+            let asked = now.saturating_sub(pcie.read_latency);
+            let brought = self.bus.down.carry(asked, asked, pcie.completion_bytes(rest), rate);
+            self.bus.up.carry(asked, asked, pcie.request_bytes(rest), rate);
+            next = next.max(brought);
+            if let Some(rate) = pcie.outstanding_rate() {
+                let takes = rate.transmission_time(Bytes::new(rest));
+                self.clocks.fetching = self.clocks.fetching.max(asked).saturating_add(takes);
+                next = next.max(self.clocks.fetching);
+            }
         }
         self.clocks.departure = self.clocks.departure.max(next);
     }
@@ -301,16 +331,22 @@ impl HostPath {
         });
         let mut pipeline = std::mem::replace(&mut self.receive, Pipeline::new(1));
         let (_, handled) = pipeline.handle(now, |begins| {
-            let at = self.look_up_context(begins, frame.index);
-            self.look_up_translation(at, place).saturating_add(receive.service)
+            let at = self.look_up_context(now, begins, frame.index);
+            self.look_up_translation(now, at, place).saturating_add(receive.service)
         });
         self.receive = pipeline;
         let through = handled.saturating_add(receive.latency).max(self.clocks.reception);
         self.clocks.reception = through;
-        let left = self.write(through, (frame.index, payload), frame.begins, place);
+        let (left, written) = self.write(now, through, frame, place);
         self.buffer.hold(left, frame.frame_len);
         let reached = if frame.credited { through.max(left) } else { through };
-        Some(self.deliver(reached, frame))
+        Some(Accepted { at: self.deliver(now, reached, frame), written })
+    }
+
+    /// A frame reaches its queue pair, whose payload is written at that time.
+    pub fn note_reached(&mut self, index: u32, written: SimTime) {
+        let state = self.queue_pair(index);
+        state.written = state.written.max(written);
     }
 
     /// A work request of a queue pair is over, or a message has arrived; `with_payload` if it counts that payload came.
@@ -319,14 +355,22 @@ impl HostPath {
         // A request has reached its queue pair as its answer may leave; what it brought was through the pipeline before.
         let mut at = if with_payload { self.queue_pair(index).written } else { now };
         if let Some(pcie) = self.profile.pcie {
-            let carried = self.bus.up.carry(at, pcie.write_bytes(COMPLETION), pcie.packet_rate());
+            let bytes = pcie.write_bytes(COMPLETION);
+            let carried = self.bus.up.carry(now, at, bytes, pcie.packet_rate());
             at = carried.saturating_add(pcie.write_latency);
         }
         let posting = self.profile.posting;
         if posting.poll > Duration::ZERO || posting.interrupt.is_some() {
             at = self.posting.find(at, index, &posting);
         }
-        at.max(now)
+        let state = self.queue_pair(index);
+        state.found = at.max(now).max(state.found);
+        state.found
+    }
+
+    /// A program has a completion of a queue pair now, as [`complete`](Self::complete) said.
+    pub fn note_found(&mut self, now: SimTime, index: u32) {
+        self.posting.note_found(now, index);
     }
 
     /// What it has done.
@@ -354,30 +398,32 @@ impl HostPath {
         &mut self.queue_pairs[place]
     }
 
-    /// A store of the processor to the NIC.
-    fn ring(&mut self, now: SimTime, bytes: u64) -> SimTime {
-        let Some(pcie) = self.profile.pcie else { return now };
-        let carried = self.bus.down.carry(now, pcie.write_bytes(bytes), pcie.packet_rate());
+    /// A store of the processor to the NIC, at `from`.
+    fn store(&mut self, now: SimTime, from: SimTime, bytes: u64) -> SimTime {
+        let Some(pcie) = self.profile.pcie else { return from };
+        let bytes = pcie.write_bytes(bytes);
+        let carried = self.bus.down.carry(now, from, bytes, pcie.packet_rate());
         carried.saturating_add(pcie.doorbell_latency)
     }
 
-    fn read(&mut self, now: SimTime, place: Option<u64>, bytes: u64) -> SimTime {
-        let Some(pcie) = self.profile.pcie else { return now };
+    fn read(&mut self, now: SimTime, from: SimTime, place: Option<u64>, bytes: u64) -> SimTime {
+        let Some(pcie) = self.profile.pcie else { return from };
         let Bus { up, down, reads } = &mut self.bus;
-        reads.read(now, (place, bytes), pcie, (up, down), &mut self.memory)
+        reads.read(now, from, (place, bytes), pcie, (up, down), &mut self.memory)
     }
 
-    fn look_up_context(&mut self, now: SimTime, index: u32) -> SimTime {
+    fn look_up_context(&mut self, now: SimTime, from: SimTime, index: u32) -> SimTime {
         let is_there = self.contexts.as_mut().is_none_or(|contexts| contexts.has(index));
-        if is_there { now } else { self.read(now, None, self.profile.caches.context_len.into()) }
+        let bytes = self.profile.caches.context_len.into();
+        if is_there { from } else { self.read(now, from, None, bytes) }
     }
 
-    fn look_up_translation(&mut self, now: SimTime, place: Option<u64>) -> SimTime {
+    fn look_up_translation(&mut self, now: SimTime, from: SimTime, place: Option<u64>) -> SimTime {
         let (Some(translations), Some(place)) = (&mut self.translations, place) else {
-            return now;
+            return from;
         };
         let page = u32::try_from(place / self.profile.caches.page).unwrap_or(u32::MAX - 1);
-        if translations.has(page) { now } else { self.read(now, None, TRANSLATION) }
+        if translations.has(page) { from } else { self.read(now, from, None, TRANSLATION) }
     }
 
     const fn minds_places(&self) -> bool {
@@ -396,65 +442,58 @@ impl HostPath {
         Some(drawn % granules * GRANULE)
     }
 
-    /// Payload goes to memory. Gives when the NIC is rid of it.
+    /// Payload goes to memory from `from` on. Gives when the NIC is rid of it, and when all of it that it gathers with it is written.
     fn write(
         &mut self,
         now: SimTime,
-        (index, bytes): (u32, u64),
-        begins: bool,
+        from: SimTime,
+        frame: &Arriving,
         place: Option<u64>,
-    ) -> SimTime {
+    ) -> (SimTime, SimTime) {
+        let bytes = u64::from(frame.payload);
         if bytes == 0 {
-            let state = self.queue_pair(index);
-            state.written = state.written.max(now);
-            return now;
+            return (from, from);
         }
-        let gathered = self.queue_pair(index).arrive(bytes, begins);
+        let gathered = self.queue_pair(frame.index).arrive(bytes, frame.begins);
+        let (found, walk) = match place {
+            Some(place) => self.memory.translate(from, place),
+            None => (from, Duration::ZERO),
+        };
         let Some(pcie) = self.profile.pcie else {
-            let state = self.queue_pair(index);
-            state.written = state.written.max(now);
-            return now;
+            let left = self.memory.write(found.saturating_add(walk), bytes);
+            return (left, left);
         };
         let rate = pcie.packet_rate();
-        let (found, walk) =
-            place.map_or((now, Duration::ZERO), |place| self.memory.translate(now, place));
-        let carried = self.bus.up.carry(found, pcie.write_bytes(bytes), rate).saturating_add(walk);
-        let left = self.memory.write(carried, bytes);
+        let carried = self.bus.up.carry(now, found, pcie.write_bytes(bytes), rate);
+        let left = self.memory.write(carried.saturating_add(walk), bytes);
         // The part of its granule that came before is written with it.
         let before = pcie.write_bytes(gathered) - pcie.write_bytes(bytes.min(gathered));
-        let with_granule = rate.transmission_time(rocelab_units::Bytes::new(before));
-        let state = self.queue_pair(index);
-        state.written = state.written.max(left.saturating_add(with_granule));
-        left
+        (left, left.saturating_add(rate.transmission_time(Bytes::new(before))))
     }
 
-    /// When a frame that is through the pipeline reaches its queue pair: what is answered, as the answer may leave.
-    fn deliver(&mut self, through: SimTime, frame: &Arriving) -> Accepted {
+    /// When a frame that is through the pipeline reaches its queue pair: what is answered, as the answer may leave. Requests of a
+    /// queue pair keep their order.
+    fn deliver(&mut self, now: SimTime, through: SimTime, frame: &Arriving) -> SimTime {
         if !frame.is_request {
-            return Accepted { at: through, way: Way::Responses };
+            return through;
         }
+        let HostProfile { transmit, atomic_interval, .. } = self.profile;
         let mut at = through;
         if frame.reads > 0 {
             let first = u64::from(frame.reads).min(GRANULE);
             let place = self.draw_place();
-            at = self.look_up_translation(at, place);
-            at = self.read(at, place, first);
-            let service = self.profile.transmit.service;
-            (_, at) = self.transmit.handle(at, |begins| begins.saturating_add(service));
-            self.queue_pair(frame.index).fetched += first;
+            at = self.look_up_translation(now, at, place);
+            at = self.read(now, at, place, first).saturating_add(transmit.service);
+            let most = self.profile.pcie.map_or(GRANULE, Pcie::outstanding_bytes);
+            let state = self.queue_pair(frame.index);
+            state.fetched_for_answers = (state.fetched_for_answers + first).min(most);
         } else if frame.is_atomic {
-            let begins = at.max(self.clocks.atomic);
-            self.clocks.atomic = begins.saturating_add(self.profile.atomic_interval);
-            at = self.read(begins, None, 8);
+            at = self.read(now, at, None, 8).max(self.clocks.atomic);
+            self.clocks.atomic = at.saturating_add(atomic_interval);
         }
         let state = self.queue_pair(frame.index);
-        let mut way = Way::Requests;
-        if at > through || through < state.reads_until {
-            at = at.max(state.reads_until);
-            state.reads_until = at;
-            way = Way::Reading;
-        }
-        Accepted { at: at.saturating_add(self.profile.transmit.latency), way }
+        state.requested = state.requested.max(at.saturating_add(transmit.latency));
+        state.requested
     }
 }
 

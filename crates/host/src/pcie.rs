@@ -92,15 +92,27 @@ impl Pcie {
         bytes + COMPLETION_HEADER * bytes.div_ceil(self.max_payload.into())
     }
 
+    /// What the reads outstanding ask for (bytes).
+    pub const fn outstanding_bytes(self) -> u64 {
+        self.tags as u64 * self.max_read_request as u64
+    }
+
+    /// What the reads outstanding bring at the most, if that is bounded.
+    pub fn outstanding_rate(self) -> Option<Bandwidth> {
+        let bits = u128::from(self.tags) * u128::from(self.max_read_request) * 8;
+        let latency = u128::from(self.read_latency.ps());
+        let rate = (bits * 1_000_000_000_000).checked_div(latency)?;
+        Some(Bandwidth::from_bps(u64::try_from(rate).unwrap_or(u64::MAX).max(1)))
+    }
+
     /// The most payload that reads bring (bits a second): by the link, and by the reads outstanding.
     pub fn read_goodput(self) -> f64 {
         let payload: u32 = self.max_payload.max(self.max_read_request);
         let share = f64::from(payload) / self.completion_bytes(payload.into()) as f64;
         let by_link = self.packet_rate().bits_per_second() as f64 * share;
-        let outstanding = f64::from(self.tags) * f64::from(self.max_read_request) * 8.0;
-        match self.read_latency {
-            Duration::ZERO => by_link,
-            latency => by_link.min(outstanding / latency.as_secs_f64()),
+        match self.outstanding_rate() {
+            None => by_link,
+            Some(rate) => by_link.min(rate.bits_per_second() as f64),
         }
     }
 
@@ -112,33 +124,21 @@ impl Pcie {
     }
 }
 
-/// One direction of a link: one packet after the other, in the order of asking. What is asked for a later time leaves a gap,
-/// which what is asked afterwards for an earlier time may fill.
+/// One direction of a link. What is asked for takes of its capacity at once, also if it is to be carried later: what is asked
+/// afterwards for an earlier time does not wait for that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Direction {
     free_at: SimTime,
-    /// The last gap: from when, and until when.
-    gap: (SimTime, SimTime),
     bytes: u64,
 }
 
 impl Direction {
-    /// Carries so many bytes from `now` on; gives when the last one is through.
-    pub fn carry(&mut self, now: SimTime, bytes: u64, rate: Bandwidth) -> SimTime {
+    /// It is asked at `now` to carry so many bytes from `from` on; gives when the last one is through.
+    pub fn carry(&mut self, now: SimTime, from: SimTime, bytes: u64, rate: Bandwidth) -> SimTime {
         self.bytes += bytes;
         let takes = rate.transmission_time(Bytes::new(bytes));
-        let (from, until) = self.gap;
-        let in_gap = now.max(from).saturating_add(takes);
-        if in_gap <= until {
-            self.gap.0 = in_gap;
-            return in_gap;
-        }
-        let begins = now.max(self.free_at);
-        if begins.since(self.free_at) > until.since(from) {
-            self.gap = (self.free_at, begins);
-        }
-        self.free_at = begins.saturating_add(takes);
-        self.free_at
+        self.free_at = self.free_at.max(now.min(from)).saturating_add(takes);
+        self.free_at.max(from.saturating_add(takes))
     }
 
     /// Bytes that it has carried or is to carry, headers included.

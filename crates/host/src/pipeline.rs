@@ -26,6 +26,11 @@ impl Pipeline {
         Self { free_at: vec![SimTime::ZERO; usize::from(units.max(1))] }
     }
 
+    /// When the first unit is free.
+    pub fn free_at(&self) -> SimTime {
+        self.free_at.iter().copied().min().unwrap_or_default()
+    }
+
     /// A unit takes up something at `now` or when the first one is free, and is busy until `until` says, given when it
     /// begins. Gives both.
     pub fn handle(

@@ -26,6 +26,8 @@ pub struct PostingConfig {
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Posting {
     free_at: Vec<SimTime>,
+    /// When each has found all completions that are on their way.
+    found: Vec<SimTime>,
     /// The queue pair, time and count of the requests of the last doorbell.
     last: (u32, SimTime, u16),
     doorbells: u64,
@@ -35,13 +37,14 @@ impl Posting {
     /// So many threads, at least one, and all are idle.
     pub fn new(threads: u16) -> Self {
         let free_at = vec![SimTime::ZERO; usize::from(threads.max(1))];
-        Self { free_at, last: (u32::MAX, SimTime::ZERO, 0), doorbells: 0 }
+        Self { found: free_at.clone(), free_at, last: (u32::MAX, SimTime::ZERO, 0), doorbells: 0 }
     }
 
-    /// A program posts a request to queue pair number `index` at `now`. Gives when the processor is done with it.
+    /// A program posts a request to queue pair number `index` at `now`. Gives when the processor is done with it, and whether a
+    /// doorbell rings for it.
     ///
     /// The doorbell counts with the first request of those that it tells of.
-    pub fn post(&mut self, now: SimTime, index: u32, config: &PostingConfig) -> SimTime {
+    pub fn post(&mut self, now: SimTime, index: u32, config: &PostingConfig) -> (SimTime, bool) {
         let (of, at, count) = self.last;
         let joins = of == index && at == now && count < config.batch;
         self.last = (index, now, if joins { count + 1 } else { 1 });
@@ -52,15 +55,23 @@ impl Posting {
         }
         let free_at = self.thread_of(index);
         *free_at = now.max(*free_at).saturating_add(takes);
-        *free_at
+        (*free_at, !joins)
     }
 
-    /// A program finds a completion of queue pair number `index` that is in memory at `there`. Gives when it has it.
+    /// A completion of queue pair number `index` is in memory at `there`. Gives when a program has it: they find one after the
+    /// other.
     pub fn find(&mut self, there: SimTime, index: u32, config: &PostingConfig) -> SimTime {
         let woken = there.saturating_add(config.interrupt.unwrap_or_default());
+        let place = index as usize % self.free_at.len();
+        let found = &mut self.found[place];
+        *found = woken.max(*found).saturating_add(config.poll);
+        *found
+    }
+
+    /// A program has found a completion of queue pair number `index` by now, which kept its thread from posting.
+    pub fn note_found(&mut self, now: SimTime, index: u32) {
         let free_at = self.thread_of(index);
-        *free_at = woken.max(*free_at).saturating_add(config.poll);
-        *free_at
+        *free_at = now.max(*free_at);
     }
 
     /// How often a doorbell rang.

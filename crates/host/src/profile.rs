@@ -1,6 +1,6 @@
 //! What hosts are like: all parameters, and presets for NICs of several generations.
 
-use rocelab_units::Duration;
+use rocelab_units::{Bytes, Duration};
 
 use crate::cache::Replacement;
 use crate::memory::{MemoryConfig, Paging};
@@ -165,9 +165,12 @@ impl HostProfile {
         in_and_out(near) + in_and_out(far) + far.transmit.latency
     }
 
-    /// Whether it takes no time at all, for anything, so that it is as if it were not there.
-    pub fn is_instant(&self) -> bool {
-        *self == Self { buffer: self.buffer, caches: self.caches, ..Self::none() }
+    /// How long a frame of so many bytes takes until memory has it, if nothing waits.
+    pub fn taking(&self, bytes: u64) -> Duration {
+        let written = self.pcie.map_or(Duration::ZERO, |pcie| {
+            pcie.packet_rate().transmission_time(Bytes::new(pcie.write_bytes(bytes)))
+        });
+        self.receive.service + self.receive.latency + written
     }
 }
 

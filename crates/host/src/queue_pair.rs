@@ -11,20 +11,24 @@ pub(crate) const GRANULE: u64 = 4096;
 pub(crate) struct QueuePairPath {
     /// When the next work request may be taken up.
     pub(crate) next: SimTime,
-    /// When the last one that was posted is ready.
+    /// When the last one that was taken up is ready.
     pub(crate) ready: SimTime,
     /// Payload of work requests that has not left, of what was posted here (bytes).
     pub(crate) leaving: u64,
-    /// Payload that has been fetched before its packets are sent (bytes).
+    /// Of it, what has been fetched (bytes).
     pub(crate) fetched: u64,
+    /// Payload that was fetched for answers to READs (bytes).
+    pub(crate) fetched_for_answers: u64,
     /// Payload of the message that is arriving (bytes).
     pub(crate) arriving: u64,
     /// Where in registered memory it goes.
     pub(crate) place: u64,
-    /// When all that has arrived was written.
+    /// When all that has reached the queue pair was written.
     pub(crate) written: SimTime,
-    /// Requests before this wait for what has to be read here.
-    pub(crate) reads_until: SimTime,
+    /// When the last request reaches it.
+    pub(crate) requested: SimTime,
+    /// When a program has the last completion.
+    pub(crate) found: SimTime,
 }
 
 impl QueuePairPath {

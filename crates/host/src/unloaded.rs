@@ -26,7 +26,11 @@ impl Alone<'_> {
     /// What hosts add to the time that the network takes, at the least: nothing waits, and caches miss nothing.
     pub fn added(&self) -> Duration {
         let posted = Posted { index: 0, kind: self.kind, bytes: self.first };
-        let ready = self.near.map_or(SimTime::ZERO, |near| idle(near).post(SimTime::ZERO, posted));
+        let ready = self.near.map_or(SimTime::ZERO, |near| {
+            let mut near = idle(near);
+            let taken_up = near.post(SimTime::ZERO, posted);
+            near.take_up(taken_up, posted)
+        });
         let is_read = self.kind == Kind::Inbound;
         let request = frame(if is_read { 0 } else { self.last });
         let request =
@@ -78,5 +82,6 @@ fn found(profile: Option<&HostProfile>, frame: &Arriving, with_payload: bool) ->
     let Some(profile) = profile else { return Duration::ZERO };
     let mut path = idle(profile);
     let Some(accepted) = path.accept(SimTime::ZERO, frame) else { return Duration::ZERO };
+    path.note_reached(0, accepted.written);
     path.complete(accepted.at, 0, with_payload).since(SimTime::ZERO)
 }

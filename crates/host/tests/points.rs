@@ -3,7 +3,8 @@
 //! Each test drives a [`HostPath`] as a simulation does, and counts. Bands are those within which the figures are known.
 
 use rocelab_host::{
-    Arriving, ContextCache, HostPath, HostProfile, Kind, Paging, Pcie, Posted, Preset, Replacement,
+    Arriving, ContextCache, HostPath, HostProfile, Kind, Later, Paging, Pcie, Posted, Preset,
+    Replacement,
 };
 use rocelab_units::{Duration, SimTime};
 
@@ -78,11 +79,27 @@ fn posted(
     count: u32,
     queue_pairs: u32,
 ) -> SimTime {
-    let mut last = SimTime::ZERO;
-    for number in 0..count {
-        let work = Posted { index: number % queue_pairs, kind, bytes };
-        last = last.max(path.post(SimTime::ZERO, work));
+    let work = |number| Posted { index: number % queue_pairs, kind, bytes };
+    all_ready(path, (0..count).map(|number| (SimTime::ZERO, work(number))))
+}
+
+/// Programs post these, by the time; the NIC takes each up as soon as it may. Gives when the last one's first packet may leave.
+fn all_ready(path: &mut HostPath, works: impl Iterator<Item = (SimTime, Posted)>) -> SimTime {
+    let (mut coming, mut last) = (Later::default(), SimTime::ZERO);
+    let mut take_up = |path: &mut HostPath, coming: &mut Later<Posted>, until: SimTime| {
+        while let may = coming.next()
+            && may.max(path.unit_free_at()) <= until
+            && let Some(work) = coming.pop_due(may)
+        {
+            last = last.max(path.take_up(may.max(path.unit_free_at()), work));
+        }
+    };
+    for (now, work) in works {
+        take_up(path, &mut coming, now);
+        let may = path.post(now, work);
+        coming.push(may, work);
     }
+    take_up(path, &mut coming, SimTime::LATEST);
     last
 }
 
@@ -139,15 +156,15 @@ fn reads_of(preset: Preset, connections: u32) -> f64 {
     profile.posting.threads = 64;
     profile.queue_pair_interval = Duration::ZERO;
     let mut path = HostPath::new(profile, 7);
-    let (mut last, mut chosen) = (SimTime::ZERO, 12_345u32);
-    let count = 200_000u32;
-    for number in 0..count {
+    let (count, mut chosen) = (200_000u32, 12_345u32);
+    let works = (0..count).map(|number| {
         chosen = chosen.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let index = (chosen >> 8) % connections;
         // Programs post 47 million a second, no more.
         let now = SimTime::from_ps(u64::from(number) * 21_276);
-        last = last.max(path.post(now, Posted { index, kind: Kind::Inbound, bytes: 16 }));
-    }
+        (now, Posted { index, kind: Kind::Inbound, bytes: 16 })
+    });
+    let last = all_ready(&mut path, works);
     f64::from(count) / last.as_secs_f64() / 1e6
 }
 
@@ -173,9 +190,8 @@ fn registered_memory_costs_nothing_up_to_the_entries() {
         profile.caches.page = page;
         let mut path = HostPath::new(profile, 3);
         let post = |path: &mut HostPath| {
-            for _ in 0..40_000 {
-                path.post(SimTime::ZERO, Posted { index: 0, kind: Kind::Outbound, bytes: 1024 });
-            }
+            let work = Posted { index: 0, kind: Kind::Outbound, bytes: 1024 };
+            all_ready(path, (0..40_000).map(|_| (SimTime::ZERO, work)));
             path.counts().translations.misses
         };
         let warming = post(&mut path);

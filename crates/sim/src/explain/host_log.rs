@@ -113,7 +113,7 @@ impl HostLog {
         self.retries = retries;
         let standing = queue_pair.map_or(Standing::NotConnected, |one| one.standing());
         let posts = || network.nic(self.node).is_some_and(|nic| nic.on_their_way(self.number) > 0);
-        if standing == Standing::NoWork && posts() {
+        if matches!(standing, Standing::NoWork | Standing::Unanswered) && posts() {
             return EndState::Posting;
         }
         EndState::QueuePair(standing)

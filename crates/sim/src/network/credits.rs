@@ -57,6 +57,33 @@ impl<P: Profile> PortPauses<'_, P> {
         }
     }
 
+    /// A packet enters a channel adapter of a host that takes time: it keeps its blocks until memory has it.
+    #[cold]
+    pub(super) fn note_entered(&mut self, far: &FarEnd, id: PacketId) {
+        let packet = self.0.pool.get(id);
+        let Some(level) = packet.body.priority() else { return };
+        let (lane, len) = (self.0.plan.lane_of(level), u32::from(packet.frame_len));
+        if let Some(mut port) = self.0.ports[far.port as usize].port.counted() {
+            port.note_arrived(lane, len);
+        }
+    }
+
+    /// It has left the channel adapter, for its queue pair.
+    #[cold]
+    pub(super) fn deliver_entered(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
+        let packet = self.0.pool.get(id);
+        if let Some(level) = packet.body.priority() {
+            let (lane, len) = (self.0.plan.lane_of(level), u32::from(packet.frame_len));
+            if let Some(mut port) = self.0.ports[far.port as usize].port.counted() {
+                port.note_freed(lane, len);
+            }
+        }
+        self.0.deliver(key, far, id);
+        if self.0.ports[far.port as usize].port.has_control_frame() {
+            self.0.pump(key, far.port);
+        }
+    }
+
     /// A frame starts at a port of a switch: its memory is free once it is over. The one before it is over, if it is so at this
     /// very instant and its end has not come to its turn.
     #[cold]

@@ -48,7 +48,8 @@ impl<P: Profile> World for Network<P> {
             Event::Failure { step } => Failing(self).failure_step(key, step),
             Event::Watchdog => Watching(self).watchdog(key),
             Event::Handled { host } => Receiving(self).handled(key, host),
-            Event::Entered { host, way } => Entering(self).due(key, host, way),
+            Event::Entered { host, has_room: false } => Entering(self).due(key, host),
+            Event::Entered { host, has_room: true } => Entering(self).room(key, host),
             Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }
     }

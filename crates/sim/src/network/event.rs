@@ -78,12 +78,12 @@ pub enum Event {
         /// The host.
         host: u32,
     },
-    /// At a host that takes time, the first frame of a way through its NIC reaches its queue pair, or there is room again.
+    /// At a host that takes time, the first frame in its NIC may reach its queue pair, or there is room again.
     Entered {
         /// The host.
         host: u32,
-        /// The way, by [`rocelab_host::Way`], and 3 for room.
-        way: u8,
+        /// Whether it is about room.
+        has_room: bool,
     },
     /// Something at a node is measured.
     Sample {

@@ -3,10 +3,10 @@
 //!
 //! When each frame gets where is the [host's](rocelab_host::HostPath) arithmetic; here frames are kept until then.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::{Fifo, PacketId};
+use rocelab_fabric::PacketId;
 use rocelab_host::Accepted;
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_value, unfit};
 use rocelab_transport::NoRoom;
@@ -36,8 +36,8 @@ pub(in crate::network) struct Receptions {
 pub(in crate::network) struct Reception {
     /// The port at the other end of its link.
     sending_port: u32,
-    /// By [`rocelab_host::Way`].
-    ways: [Way; 3],
+    /// By when they reach their queue pairs; of one instant in the order in which they came.
+    frames: BTreeMap<(SimTime, u64), Entered>,
     /// Bit p: priority p pauses when the buffer is full.
     lossless: u8,
     /// From how many bytes on, and down to how many.
@@ -45,23 +45,25 @@ pub(in crate::network) struct Reception {
     state: Standing,
 }
 
+/// A frame in the NIC.
+#[derive(Clone, Copy, Debug)]
+struct Entered {
+    id: PacketId,
+    /// When memory has its payload.
+    written: SimTime,
+}
+
 /// What a NIC asks for, and has asked for.
-#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Standing {
     /// Whether the lossless priorities are paused.
     pauses: bool,
     /// Pauses that it has asked for.
     asked: u64,
-    /// Bit k: the first frame of way k was due while the host handled nothing.
-    stalled: u8,
-}
-
-/// Frames that reach their queue pairs one after the other.
-#[derive(Debug, Default)]
-struct Way {
-    frames: Fifo,
-    /// When each does.
-    due: VecDeque<SimTime>,
+    /// Frames that have entered.
+    entered: u64,
+    /// The earliest event that is armed for a frame.
+    armed: SimTime,
 }
 
 impl Reception {
@@ -77,12 +79,9 @@ impl Reception {
 
     /// Whether a frame is on its way.
     pub(in crate::network) fn is_busy(&self) -> bool {
-        self.ways.iter().any(|way| !way.frames.is_empty())
+        !self.frames.is_empty()
     }
 }
-
-/// The event in which the buffer of a NIC may have room again.
-const ROOM: u8 = 3;
 
 impl<P: Profile> Feature<P> for Receptions {
     fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
@@ -95,10 +94,10 @@ impl<P: Profile> Feature<P> for Receptions {
             network.look_at_arrivals(|port, _| port == sending_port);
             let reception = Reception {
                 sending_port,
-                ways: Default::default(),
+                frames: BTreeMap::new(),
                 lossless: model.lossless,
                 thresholds: (model.xoff.get(), model.xon.get()),
-                state: Standing::default(),
+                state: Standing { pauses: false, asked: 0, entered: 0, armed: SimTime::NEVER },
             };
             receptions.by_host.insert(host, reception);
         }
@@ -120,27 +119,26 @@ impl<P: Profile> Feature<P> for Receptions {
     fn save(&self, of: StateOf, packets: &SavedPackets<'_>, to: &mut Vec<u8>) -> Result {
         let StateOf::Host(host) = of else { return Ok(()) };
         let Some(reception) = self.by_host.get(&host) else { return Ok(()) };
-        save_value(&reception.state, to)?;
-        for way in &reception.ways {
-            save_value(&way.due, to)?;
-            packets.save_queue(&way.frames, to)?;
-        }
-        Ok(())
+        let places: Vec<(SimTime, u64, SimTime)> =
+            reception.frames.iter().map(|(&(at, number), one)| (at, number, one.written)).collect();
+        let ids: Vec<PacketId> = reception.frames.values().map(|one| one.id).collect();
+        save_value(&(&reception.state, places), to)?;
+        packets.save_all(&ids, to)
     }
 
     fn load(&mut self, of: StateOf, packets: &mut SavedPackets<'_>, from: &mut &[u8]) -> Result {
         let StateOf::Host(host) = of else { return Ok(()) };
         let Some(reception) = self.by_host.get_mut(&host) else { return Ok(()) };
-        reception.state = load_value(from)?;
-        for way in &mut reception.ways {
-            way.due = load_value(from)?;
-            let frames = packets.load_all(from)?;
-            if frames.len() != way.due.len() {
-                return Err(unfit("what arrives at a host"));
-            }
-            way.frames = Fifo::default();
-            frames.into_iter().for_each(|id| way.frames.push_back(packets.pool, id));
+        let places: Vec<(SimTime, u64, SimTime)>;
+        (reception.state, places) = load_value(from)?;
+        let ids = packets.load_all(from)?;
+        if ids.len() != places.len() {
+            return Err(unfit("what arrives at a host"));
         }
+        let frames = places.into_iter().zip(ids);
+        let frames =
+            frames.map(|((at, number, written), id)| ((at, number), Entered { id, written }));
+        reception.frames = frames.collect();
         Ok(())
     }
 }
@@ -161,7 +159,12 @@ impl<P: Profile> Entering<'_, P> {
         let end_host = &mut self.0.hosts[host as usize].end_host;
         match end_host.accept(key.time, &body, packet.frame_len.into(), credited) {
             Ok(None) => self.0.deliver_specially(key, port, id),
-            Ok(Some(accepted)) => self.keep(key, host, id, accepted),
+            Ok(Some(accepted)) => {
+                if credited {
+                    PortPauses(self.0).note_entered(&far, id);
+                }
+                self.keep(key, host, id, accepted);
+            }
             Err(NoRoom) => {
                 PortPauses(self.0).discard_with_credits(key, &far, id, DropCause::ReceiverFull);
             }
@@ -169,60 +172,69 @@ impl<P: Profile> Entering<'_, P> {
         self.look_at_room(key, host);
     }
 
-    /// The first frame of a way reaches its queue pair, or the buffer may have room again.
+    /// The first frame may reach its queue pair.
     #[cold]
-    pub(super) fn due(&mut self, key: EventKey, host: u32, way: u8) {
-        if way == ROOM {
-            return self.room(key, host);
-        }
-        let handles_nothing = self.0.hosts[host as usize].handles_nothing();
+    pub(super) fn due(&mut self, key: EventKey, host: u32) {
         let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
-        if handles_nothing {
-            reception.state.stalled |= 1 << way;
-            return;
+        if reception.state.armed != key.time {
+            return; // An earlier one was armed since.
         }
-        let port = reception.sending_port;
-        let way_of_it = &mut reception.ways[usize::from(way)];
-        let Some(id) = way_of_it.frames.pop_front(&self.0.pool) else { return };
-        way_of_it.due.pop_front();
-        let next = way_of_it.due.front().copied();
-        self.0.deliver_specially(key, port, id);
-        if let Some(next) = next {
-            self.arm(key, host, (next, way));
+        reception.state.armed = SimTime::NEVER;
+        if self.0.hosts[host as usize].handles_nothing() {
+            return; // It goes on when the host does.
         }
+        self.hand_on(key, host);
     }
 
     /// A host that handled nothing may work again.
     pub(super) fn go_on(&mut self, key: EventKey, host: u32) {
-        if self.0.hosts[host as usize].handles_nothing() {
-            return;
-        }
-        let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
-        let stalled = std::mem::take(&mut reception.state.stalled);
-        for way in (0..ROOM).filter(|way| stalled & 1 << way != 0) {
-            self.arm(key, host, (key.time, way));
+        if !self.0.hosts[host as usize].handles_nothing() {
+            self.arm(key, host);
         }
     }
 
-    fn keep(&mut self, key: EventKey, host: u32, id: PacketId, accepted: Accepted) {
-        let Accepted { mut at, way } = accepted;
-        let way = way as u8;
-        let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
-        let state = &mut reception.ways[usize::from(way)];
-        at = at.max(state.due.back().copied().unwrap_or_default());
-        if at == key.time && state.frames.is_empty() {
+    /// Hands on what is due, and arms an event for the next.
+    fn hand_on(&mut self, key: EventKey, host: u32) {
+        while let Some(reception) = self.0.features.arrivals.reception_mut(host)
+            && let Some(first) = reception.frames.first_entry()
+            && first.key().0 <= key.time
+        {
+            let Entered { id, written } = first.remove();
             let port = reception.sending_port;
-            return self.0.deliver_specially(key, port, id);
+            self.reach(key, (host, port), id, written);
         }
-        let begins = state.frames.is_empty();
-        state.due.push_back(at);
-        state.frames.push_back(&mut self.0.pool, id);
+        self.arm(key, host);
+    }
+
+    /// A frame reaches its queue pair.
+    fn reach(&mut self, key: EventKey, (host, port): (u32, u32), id: PacketId, written: SimTime) {
+        if let Body::Rdma(body) = self.0.pool.get(id).body {
+            self.0.hosts[host as usize].end_host.note_reached(&body, written);
+        }
+        let far = self.0.ports[port as usize].far;
+        if self.0.ports[far.port as usize].port.is_counted() {
+            if let Some(passed) = &mut self.0.features.passed {
+                passed.push(Passed::arrived(id, port, self.0.pool.get(id)));
+            }
+            return PortPauses(self.0).deliver_entered(key, &far, id);
+        }
+        self.0.deliver_specially(key, port, id);
+    }
+
+    fn keep(&mut self, key: EventKey, host: u32, id: PacketId, accepted: Accepted) {
+        let Accepted { at, written } = accepted;
+        let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
+        let is_next = reception.frames.first_key_value().is_none_or(|(first, _)| first.0 > at);
+        if at <= key.time && is_next {
+            let port = reception.sending_port;
+            return self.reach(key, (host, port), id, written);
+        }
+        reception.frames.insert((at, reception.state.entered), Entered { id, written });
+        reception.state.entered += 1;
         if let Some(passed) = &mut self.0.features.passed {
             passed.push(Passed::Kept { packet: id });
         }
-        if begins {
-            self.arm(key, host, (at, way));
-        }
+        self.arm(key, host);
     }
 
     /// Asks for pauses, or no longer, by what is in the buffer now.
@@ -234,8 +246,7 @@ impl<P: Profile> Entering<'_, P> {
         if !reception.state.pauses && stored > xoff && reception.lossless != 0 {
             reception.state.pauses = true;
             reception.state.asked += 1;
-            let at = self.0.hosts[host as usize].end_host.drained_to(xon);
-            self.arm(key, host, (at, ROOM));
+            self.arm_for_room(key, host, xon);
             HostPauses(self.0).ask_for_pauses(key, host);
         } else if reception.state.pauses && stored <= xon {
             reception.state.pauses = false;
@@ -244,19 +255,33 @@ impl<P: Profile> Entering<'_, P> {
     }
 
     /// The buffer may have room again: what has come meanwhile may have filled it anew.
-    fn room(&mut self, key: EventKey, host: u32) {
+    #[cold]
+    pub(super) fn room(&mut self, key: EventKey, host: u32) {
         self.look_at_room(key, host);
         let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
         if reception.state.pauses {
             let xon = reception.thresholds.1;
-            let at = self.0.hosts[host as usize].end_host.drained_to(xon);
-            self.arm(key, host, (at, ROOM));
+            self.arm_for_room(key, host, xon);
         }
     }
 
-    fn arm(&mut self, key: EventKey, host: u32, (at, way): (SimTime, u8)) {
+    fn arm_for_room(&mut self, key: EventKey, host: u32, xon: u64) {
+        let at = self.0.hosts[host as usize].end_host.drained_to(xon);
         let tie = self.0.reserve(self.0.hosts[host as usize].node);
         let time = at.max(key.time);
-        self.0.queue.push(EventKey { time, tie }, Event::Entered { host, way });
+        self.0.queue.push(EventKey { time, tie }, Event::Entered { host, has_room: true });
+    }
+
+    /// Arms an event for the first frame, if none is.
+    fn arm(&mut self, key: EventKey, host: u32) {
+        let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
+        let Some((&(at, _), _)) = reception.frames.first_key_value() else { return };
+        let time = at.max(key.time);
+        if time >= reception.state.armed {
+            return;
+        }
+        reception.state.armed = time;
+        let tie = self.0.reserve(self.0.hosts[host as usize].node);
+        self.0.queue.push(EventKey { time, tie }, Event::Entered { host, has_room: false });
     }
 }

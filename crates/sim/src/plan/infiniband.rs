@@ -233,6 +233,8 @@ impl InfiniBandPorts<'_> {
         // A switch that stores packets frees their memory once it has sent them on.
         let is_stored = self.0.topology.is_switch(node) && !self.0.cuts_through(node);
         let on = if is_stored { packet } else { Duration::ZERO };
+        let host = self.0.host_models.get(&node);
+        let on = host.map_or(on, |model| model.profile.taking(self.largest().into()));
         let idle = packet + on + link.delay * 2 + latencies + time(FLOW_CONTROL_LEN);
         CreditRound { idle, busy: idle + packet + update_interval.unwrap_or_default() }
     }

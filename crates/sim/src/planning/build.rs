@@ -188,7 +188,6 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         if plan.infiniband.is_none() {
             buffer::check(&plan)?;
         }
-        infiniband::check_buffers(&plan)?;
         let largest_frame = plan.largest_frame_of_all().get();
         plan.ingress = ingress::build(
             &scenario.ingress,
@@ -198,6 +197,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         )?;
         plan.slow_receivers = receivers::build(&plan, &scenario.slow_receiver, &hosts)?;
         plan.host_models = host_models::build(&plan, &scenario.host_model, &hosts)?;
+        infiniband::check_buffers(&plan)?;
         connections::measure_paths(&mut plan, &scenario.roce);
     }
     Ok(plan)

@@ -79,9 +79,25 @@ fn model(
         profile.buffer = None;
     }
     let Some(buffer) = profile.buffer else {
+        if plan.infiniband.is_none() {
+            let given = [("xoff", config.xoff.is_some()), ("xon", config.xon.is_some())];
+            if let Some((key, _)) = given.into_iter().find(|&(_, is_given)| is_given) {
+                return Err(Fault::at(
+                    key,
+                    "a NIC without a limit of its buffer asks for no pauses",
+                )
+                .help("give `buffer` too"));
+            }
+        }
         let endless = Bytes::new(u64::MAX);
         return Ok(HostModel { profile, lossless: 0, xoff: endless, xon: endless });
     };
+    let frame = plan.largest_frame();
+    ensure(buffer >= frame.get(), || {
+        Fault::at("buffer", format!("it has no room for a full frame, {frame}"))
+            .value(Bytes::new(buffer).to_string())
+            .help("give more, such as \"512KiB\"")
+    })?;
     let lossless = lossless_of_host(plan, host);
     let headroom = headroom_of_host(plan, host, lossless).get();
     let name = &plan.topology.nodes[host as usize].name;
@@ -124,15 +140,40 @@ fn profile(config: &HostModelConfig) -> Result<HostProfile, Fault> {
     let pcie = pcie(base.pcie, &config.pcie).map_err(|fault| fault.within("pcie"))?;
     let posting = posting(base.posting, &config.cpu).map_err(|fault| fault.within("cpu"))?;
     let caches = caches(base.caches, &config.caches).map_err(|fault| fault.within("caches"))?;
-    let mut memory =
-        memory(base.memory.clone(), &config.memory).map_err(|fault| fault.within("memory"))?;
+    let mut memory = memory(base.memory.clone(), &config.memory, caches.registered)
+        .map_err(|fault| fault.within("memory"))?;
     memory.contention = contention(&config.contention)?;
     let buffer = config.buffer.map(Bytes::get).or(base.buffer);
     ensure(buffer != Some(0), || {
         Fault::at("buffer", "a NIC has memory").help("give a size above 0, such as \"512KiB\"")
     })?;
+    check_together(config, pcie.is_some(), &caches, &memory)?;
     let base = HostProfile { pcie, posting, caches, memory, buffer, ..base };
     rates(base, &config.rates).map_err(|fault| fault.within("rates"))
+}
+
+/// What means nothing without something else.
+fn check_together(
+    config: &HostModelConfig,
+    has_pcie: bool,
+    caches: &CacheConfig,
+    memory: &MemoryConfig,
+) -> Result<(), Fault> {
+    let given = config.caches.qp_contexts.map(|_| "caches.qp_contexts");
+    let given = given.or(config.caches.translations.map(|_| "caches.translations"));
+    let given = given.or(config.memory.iommu.map(|_| "memory.iommu"));
+    if let (false, Some(key)) = (has_pcie, given) {
+        return Err(Fault::at(key, "what is not there is read over PCIe, and there is none")
+            .help("give `pcie`, or a `profile` that has it"));
+    }
+    ensure(config.memory.iommu.is_none() || caches.registered > 0, || {
+        Fault::at("memory.iommu", "it matters only where in memory messages lie")
+            .help("give `caches.registered` too, such as \"1GiB\"")
+    })?;
+    ensure(config.contention.is_empty() || memory.credits.is_some(), || {
+        Fault::at("contention", "without credits memory takes everything at once")
+            .help("give `memory.posted_credits` and `memory.credit_latency`, or a `profile` that has them")
+    })
 }
 
 /// The longest time that is taken for one of a host.
@@ -280,7 +321,11 @@ fn check_page(key: &str, page: u64) -> Result<(), Fault> {
     })
 }
 
-fn memory(base: MemoryConfig, config: &HostMemoryConfig) -> Result<MemoryConfig, Fault> {
+fn memory(
+    base: MemoryConfig,
+    config: &HostMemoryConfig,
+    registered: u64,
+) -> Result<MemoryConfig, Fault> {
     ensure(config.posted_credits != Some(0), || {
         Fault::at("posted_credits", "without credits nothing is written").help("give 1 or more")
     })?;
@@ -292,6 +337,11 @@ fn memory(base: MemoryConfig, config: &HostMemoryConfig) -> Result<MemoryConfig,
                 .help(format!("give 1 to {MOST_ENTRIES}, such as 64"))
         })?;
         check_page("iommu.page_size", iommu.page_size.get())?;
+        ensure(registered / iommu.page_size.get() <= MOST_PAGES, || {
+            Fault::at("iommu.page_size", "registered memory has more pages than are counted")
+                .value(iommu.page_size.to_string())
+                .help("give a larger one, or less `caches.registered`")
+        })?;
         let times = [("iommu.walk", iommu.walk), ("iommu.walk_interval", iommu.walk_interval)];
         check_times(&times.map(|(key, time)| (key, Some(time))))?;
     }

@@ -236,6 +236,11 @@ pub trait EndHost<P: Profile<EndHost = Self>>:
         Ok(None)
     }
 
+    /// A frame reaches its queue pair on a host that takes time, and memory has its payload at that time.
+    fn note_reached(&mut self, packet: &Self::Packet, written: SimTime) {
+        _ = (packet, written);
+    }
+
     /// Bytes in the buffer of its NIC, on a host that takes time.
     fn buffered(&mut self, now: SimTime) -> u64 {
         _ = now;

@@ -140,7 +140,10 @@ fn limits(profile: &HostProfile, link_bps: u64, queue_pairs: u64) -> Vec<HostLim
 
 impl fmt::Display for HostFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rate = |bps: u64| Bandwidth::from_bps(bps / 100_000_000 * 100_000_000);
+        let rate = |bps: u64| {
+            let unit = 10_u64.pow(bps.max(1).ilog10().saturating_sub(2));
+            Bandwidth::from_bps((bps + unit / 2) / unit * unit)
+        };
         write!(f, "{}", self.example)?;
         if self.hosts > 1 {
             write!(f, " and {} more like it", self.hosts - 1)?;
@@ -156,7 +159,7 @@ impl fmt::Display for HostFinding {
             ),
             HostLimit::Memory { memory_bps, link_bps } => write!(
                 f,
-                ": memory takes {}, and the link brings {}: the NIC's buffer fills, and it pauses its sender or drops",
+                ": memory takes {}, and the link brings {}: what arrives waits in the NIC, which pauses its sender, drops, or holds credits",
                 rate(memory_bps),
                 Bandwidth::from_bps(link_bps)
             ),

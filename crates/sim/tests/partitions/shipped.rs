@@ -16,13 +16,14 @@ use crate::support::{
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
 
 /// Scenarios with one switch, which no program cuts.
-const UNCUT: [&str; 18] = [
+const UNCUT: [&str; 19] = [
     "completion-events",
     "connect-cm",
     "dcqcn-presets",
     "dcqcn-stability",
     "dcqcn-two-flows",
     "dscp",
+    "host-congestion",
     "hpcc-incast",
     "mixed-algorithms",
     "neighbours",

@@ -20,7 +20,7 @@ pub(super) enum SavedEvent {
     HoldDue(NodeId, u16),
     Watchdog,
     Handled(NodeId),
-    Entered(NodeId, u8),
+    Entered(NodeId, bool),
     /// By its place among the samplers of its node.
     Sample(NodeId, u32),
 }
@@ -54,7 +54,7 @@ impl Checkpoint<'_> {
                 SavedEvent::HoldDue(node, number)
             }
             Event::Handled { host: busy } => SavedEvent::Handled(host(busy)),
-            Event::Entered { host: busy, way } => SavedEvent::Entered(host(busy), way),
+            Event::Entered { host: busy, has_room } => SavedEvent::Entered(host(busy), has_room),
             Event::Sample { sampler } => {
                 let sampling = &self.0.features.sampling;
                 let node = sampling.samplers[sampler as usize].node;
@@ -82,8 +82,8 @@ impl Checkpoint<'_> {
                 self.host_at(node)?.map(|host| Event::NicTimeout { host })
             }
             SavedEvent::Handled(node) => self.host_at(node)?.map(|host| Event::Handled { host }),
-            SavedEvent::Entered(node, way) => {
-                self.host_at(node)?.map(|host| Event::Entered { host, way })
+            SavedEvent::Entered(node, has_room) => {
+                self.host_at(node)?.map(|host| Event::Entered { host, has_room })
             }
             SavedEvent::FlowStart(node) => match self.host_at(node)? {
                 None => None,

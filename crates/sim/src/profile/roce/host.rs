@@ -552,6 +552,10 @@ impl EndHost<Roce> for VerbsHost {
         self.nic.accept(now, packet, frame_len, credited)
     }
 
+    fn note_reached(&mut self, packet: &RdmaPacket, written: SimTime) {
+        self.nic.note_reached(packet, written);
+    }
+
     fn buffered(&mut self, now: SimTime) -> u64 {
         self.nic.host_mut().map_or(0, |host| host.buffered(now))
     }

@@ -3,6 +3,7 @@
 mod app;
 mod congestion_control;
 mod faults;
+mod host_model;
 mod ingress;
 mod layer2;
 mod link;
