@@ -48,5 +48,7 @@ mod sweep;
 #[cfg(unix)]
 mod terminal;
 mod topo;
+#[cfg(feature = "wasm")]
+mod user_control;
 mod verdict;
 mod workspace;

@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 17] = [
+const ALLOWED: [(&str, &[&str]); 18] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
@@ -23,6 +23,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
             "sweep",
             "transport",
             "units",
+            "wasm",
         ],
     ),
     ("rocelab-capture", &["units", "wire"]),
@@ -45,6 +46,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
             "subnet",
             "transport",
             "units",
+            "wasm",
             "wire",
         ],
     ),
@@ -53,6 +55,7 @@ const ALLOWED: [(&str, &[&str]); 17] = [
     ("rocelab-sweep", &["engine", "fabric", "results", "scenario", "sim"]),
     ("rocelab-transport", &["state", "units", "wire"]),
     ("rocelab-units", &[]),
+    ("rocelab-wasm", &["state", "transport", "units"]),
     ("rocelab-wire", &[]),
 ];
 

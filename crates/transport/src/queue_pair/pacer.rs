@@ -33,6 +33,7 @@ pub(super) struct Pacer {
     /// changes.
     release: SimTime,
     line_rate: Bandwidth,
+    seed: u64,
     feedback: Feedback,
     /// Packets whose acknowledgement gives a round-trip time, and when they left.
     probes: VecDeque<(Sequence, SimTime)>,
@@ -58,7 +59,7 @@ pub(super) struct Acknowledged<'a> {
 }
 
 impl Pacer {
-    pub(super) fn new(profile: &QueuePairProfile, line_rate: Bandwidth) -> Self {
+    pub(super) fn new(profile: &QueuePairProfile, line_rate: Bandwidth, seed: u64) -> Self {
         Self {
             control: None,
             rate: line_rate,
@@ -69,6 +70,7 @@ impl Pacer {
             departures: 0,
             release: SimTime::ZERO,
             line_rate,
+            seed,
             feedback: profile.congestion_control.feedback(line_rate),
             probes: VecDeque::new(),
         }
@@ -87,7 +89,7 @@ impl Pacer {
     ) {
         if self.control.is_none() {
             let others = if acknowledged() { *active } else { 0 };
-            self.control = Some(self.build(profile, others));
+            self.control = Some(self.build(now, profile, others));
             self.refresh(now);
             self.asleep = false;
             *active += 1;
@@ -109,13 +111,14 @@ impl Pacer {
         }
     }
 
-    /// Builds the controller, beside so many `others` that are awake in the NIC.
+    /// Builds the controller `now`, beside so many `others` that are awake in the NIC.
     pub(super) fn build(
         &mut self,
+        now: SimTime,
         profile: &QueuePairProfile,
         others: u32,
     ) -> Box<dyn CongestionControl> {
-        let path = Path { others, ..path(profile, self.line_rate) };
+        let path = Path { others, seed: self.seed, start: now, ..path(profile, self.line_rate) };
         let control = profile.congestion_control.build(&path);
         self.counts_sent_bytes = control.counts_sent_bytes();
         control
@@ -317,6 +320,8 @@ fn path(profile: &QueuePairProfile, line_rate: Bandwidth) -> Path {
         bdp: line_rate.bytes_in(profile.base_rtt).get(),
         path_mtu: profile.path_mtu.bytes(),
         others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
     }
 }
 
@@ -370,7 +375,7 @@ mod tests {
     }
 
     fn recording(feedback: Feedback) -> (Pacer, Log<Ack<'static>>, Log<SimTime>) {
-        let mut pacer = Pacer::new(&profile(), Bandwidth::from_gbps(1));
+        let mut pacer = Pacer::new(&profile(), Bandwidth::from_gbps(1), 0);
         pacer.feedback = feedback;
         let mut timers = Timers::new();
         timers.arm(1, at(10));

@@ -12,7 +12,7 @@ use super::requester::{Requester, TimedOut};
 use super::responder::{Admission, Answer, Responder};
 use super::state::{QueuePairState, StateError};
 use super::unreliable::Unreliable;
-use crate::congestion_control::Telemetry;
+use crate::congestion_control::{Telemetry, control_seed};
 use crate::nic::Shared;
 use crate::packet::{marked, with_alternate_path};
 use crate::path_entropy::Spread;
@@ -185,7 +185,7 @@ impl QueuePair {
             requester: Requester::new(config),
             responder: Responder::new(config),
             unreliable: unreliable.then(|| Box::new(Unreliable::new(config))),
-            pacer: Pacer::new(&config.profile, nic.line_rate),
+            pacer: Pacer::new(&config.profile, nic.line_rate, control_seed(nic.seed, config.qpn)),
             address: Address {
                 dest_qp: config.dest_qp,
                 destination: config.destination,
@@ -490,7 +490,7 @@ mod tests {
             profile: Arc::new(profile),
         };
         let line_rate = Bandwidth::from_gbps(100);
-        let nic = NicConfig { line_rate, encapsulation_len: 42 };
+        let nic = NicConfig { line_rate, encapsulation_len: 42, seed: 0 };
         QueuePair::new(&config, &nic, QueuePairState::ReadyToSend)
     }
 

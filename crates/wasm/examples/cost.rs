@@ -1,0 +1,70 @@
+//! What a call of a guest costs over one of the native algorithm: `cargo run --profile test -p rocelab-wasm --features runtime
+//! --example cost`. On a machine that does something else too it is more.
+
+#![expect(clippy::disallowed_types, reason = "it measures time")]
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rocelab_transport::Algorithm;
+use rocelab_transport::congestion_control::{Ack, CongestionControl, ExternalAlgorithm, Path};
+use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_wasm::{GuestAlgorithm, GuestModule};
+
+/// Queue pairs, in turn.
+const PAIRS: usize = 64;
+/// Calls of a round.
+const CALLS: u64 = 2_000_000;
+/// The best of so many rounds counts.
+const ROUNDS: usize = 7;
+
+fn main() {
+    let guests: [(&str, &[u8]); 2] = [
+        ("swift", include_bytes!("../../../guests/compiled/swift.wasm")),
+        ("dctcp", include_bytes!("../../../guests/compiled/dctcp.wasm")),
+    ];
+    for (name, bytes) in guests {
+        let module = Arc::new(GuestModule::new(bytes).expect("a guest of our own"));
+        let guest = GuestAlgorithm::new(module, &BTreeMap::new(), 100_000).expect("no parameters");
+        let text = format!("{{\"{name}\": {{}}}}");
+        let native: Algorithm = serde_json::from_str(&text).expect("a name of the list");
+        let mut of_native: Vec<_> = (0..PAIRS).map(|_| native.build(&path())).collect();
+        let mut of_guest: Vec<_> = (0..PAIRS).map(|_| guest.build(&path())).collect();
+        let (native, guest) = (best(&mut of_native), best(&mut of_guest));
+        println!(
+            "{name}: native {native:.1} ns, guest {guest:.1} ns, {:.1} ns more",
+            guest - native
+        );
+    }
+}
+
+fn path() -> Path {
+    let (line_rate, base_rtt) = (Bandwidth::from_gbps(100), Duration::from_us(8));
+    let bdp = line_rate.bytes_in(base_rtt).get();
+    Path { line_rate, base_rtt, bdp, path_mtu: 1024, others: 0, seed: 1, start: SimTime::ZERO }
+}
+
+/// Nanoseconds of a call.
+fn best(controls: &mut [Box<dyn CongestionControl>]) -> f64 {
+    let rounds = (0..ROUNDS).map(|_| {
+        let start = Instant::now();
+        for number in 0..CALLS {
+            let place = usize::try_from(number).unwrap_or(0) % PAIRS;
+            let control = &mut controls[place];
+            control.on_ack(&Ack {
+                now: SimTime::from_ps(number * 100_000),
+                acked_bytes: 1024,
+                acknowledged: number * 1024,
+                sent: number * 1024 + 100_000,
+                rtt: Some(Duration::from_ps(8_000_000 + number % 7_000_000)),
+                ecn_echo: number % 50 == 0,
+                telemetry: None,
+            });
+            black_box((control.rate(), control.window()));
+        }
+        start.elapsed().as_secs_f64() * 1e9 / CALLS as f64
+    });
+    rounds.fold(f64::INFINITY, f64::min)
+}
