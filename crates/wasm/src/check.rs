@@ -203,7 +203,7 @@ impl Script {
         Self { random: 1, events, positions: [(0, 0); PAIRS], place: 0 }
     }
 
-    const fn next(&mut self) -> u64 {
+    fn next(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.random;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -211,7 +211,7 @@ impl Script {
         mixed ^ (mixed >> 31)
     }
 
-    const fn range(&mut self, from: u64, to: u64) -> u64 {
+    fn range(&mut self, from: u64, to: u64) -> u64 {
         from + self.next() % (to - from)
     }
 
@@ -270,11 +270,11 @@ impl Script {
         *sent = *acknowledged + ahead;
         (input.acked, input.acknowledged, input.sent) = (acked, *acknowledged, *sent);
         // One in ten was sent again, and has no round-trip time.
-        if self.next() % 10 != 0 {
+        if !self.next().is_multiple_of(10) {
             input.rtt = self.range(4_000_000, 300_000_000);
             input.flags |= FLAG_RTT;
         }
-        if self.next() % 4 == 0 {
+        if self.next().is_multiple_of(4) {
             input.flags |= FLAG_ECN;
         }
         debug_assert!(input.rtt == NEVER || input.flags & FLAG_RTT != 0);

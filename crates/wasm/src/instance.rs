@@ -51,7 +51,7 @@ impl Instance {
         let address = at.map_err(|error| LoadError::Start(cause(&error, START_FUEL)))?;
         let block = address as usize;
         let is_inside = block + BLOCK_LEN <= memory.data_size(&store);
-        if block % 8 != 0 || !is_inside {
+        if !block.is_multiple_of(8) || !is_inside {
             return Err(LoadError::Block { address, memory: memory.data_size(&store) });
         }
         Ok(Self { store, memory, event, block })

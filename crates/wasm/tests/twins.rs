@@ -47,7 +47,7 @@ fn tell(
         let time = control.timers().unwrap().deadline(timer);
         control.expire(timer, time);
     }
-    let is_first = random() % rarity == 0;
+    let is_first = random().is_multiple_of(rarity);
     let kind = if is_first { 0 } else { 1 + random() % (kinds.len() as u64 - 1) };
     let kind = kinds.as_bytes()[usize::try_from(kind).unwrap()];
     let numbers = [(); 4].map(|()| random());
