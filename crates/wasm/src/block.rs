@@ -11,8 +11,6 @@ pub const BLOCK_LEN: usize = 784;
 pub const MOST_STATE: usize = 256;
 /// The most parameters of a module.
 pub const MOST_PARAMETERS: usize = 16;
-/// The most records of telemetry.
-pub const MOST_HOPS: usize = 8;
 /// No time, and no limit.
 pub const NEVER: u64 = u64::MAX;
 
@@ -20,9 +18,9 @@ pub const NEVER: u64 = u64::MAX;
 const PATH: usize = 56;
 const ANSWERS: usize = 96;
 const PARAMETERS: usize = 144;
-const HOPS: usize = 272;
+/// Not used by ABI 1.
+const UNUSED: usize = 272;
 const STATE: usize = 528;
-const HOP_LEN: usize = 32;
 
 /// Bits of [`Input::flags`].
 pub const FLAG_ECN: u32 = 1;
@@ -75,19 +73,6 @@ pub struct Answers {
     pub flags: u32,
 }
 
-/// What a switch wrote into a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hop {
-    /// Its time.
-    pub time: u64,
-    /// Bytes that its port has sent.
-    pub bytes: u64,
-    /// Bytes that waited.
-    pub queue: u64,
-    /// Rate of its port.
-    pub rate: u64,
-}
-
 /// The block as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block(pub [u8; BLOCK_LEN]);
@@ -111,8 +96,8 @@ impl Block {
         self.0[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
     }
 
-    /// Writes what a call is about, and the telemetry that came with it.
-    pub fn set_input(&mut self, input: &Input, hops: &[Hop]) {
+    /// Writes what a call is about.
+    pub fn set_input(&mut self, input: &Input) {
         let Input { now, acked, acknowledged, sent, rtt, bytes, flags, value } = *input;
         for (place, number) in [now, acked, acknowledged, sent, rtt, bytes].into_iter().enumerate()
         {
@@ -120,16 +105,6 @@ impl Block {
         }
         self.put_small(48, flags);
         self.put_small(52, value);
-        let used = hops.len().min(MOST_HOPS);
-        self.put_small(PATH + 36, u32::try_from(used).unwrap_or(0));
-        for (place, hop) in hops.iter().take(MOST_HOPS).enumerate() {
-            let at = HOPS + place * HOP_LEN;
-            for (field, number) in
-                [hop.time, hop.bytes, hop.queue, hop.rate].into_iter().enumerate()
-            {
-                self.put(at + field * 8, number);
-            }
-        }
     }
 
     /// Writes what never changes of a queue pair.
@@ -142,6 +117,16 @@ impl Block {
         for (place, &value) in parameters.iter().take(MOST_PARAMETERS).enumerate() {
             self.put(PARAMETERS + place * 8, value.cast_unsigned());
         }
+    }
+
+    /// Writes the seed of the queue pair.
+    pub fn set_seed(&mut self, seed: u64) {
+        self.put(PATH + 24, seed);
+    }
+
+    /// Clears the flags of the answers, which are those of one call.
+    pub fn clear_flags(&mut self) {
+        self.put(ANSWERS + 40, 0);
     }
 
     /// Writes the answers as they stand; flags are those of one call.
@@ -166,15 +151,18 @@ impl Block {
         }
     }
 
-    /// Takes answers and state out of a guest's memory; all else in there counts for nothing.
-    pub fn take_answers(&mut self, memory: &[u8]) {
-        self.0[ANSWERS..PARAMETERS].copy_from_slice(&memory[ANSWERS..PARAMETERS]);
-        self.0[STATE..].copy_from_slice(&memory[STATE..BLOCK_LEN]);
+    /// Writes what the guest reads into its memory: all but the bytes that are not used.
+    pub fn copy_to(&self, memory: &mut [u8], state_len: usize) {
+        let (head, state) = (0..UNUSED, STATE..STATE + state_len.min(MOST_STATE));
+        memory[head.clone()].copy_from_slice(&self.0[head]);
+        memory[state.clone()].copy_from_slice(&self.0[state]);
     }
 
-    /// Clears what follows on the state.
-    pub fn trim_state(&mut self, len: usize) {
-        self.0[STATE + len.min(MOST_STATE)..].fill(0);
+    /// Takes answers and state out of a guest's memory; all else in there counts for nothing.
+    pub fn take_answers(&mut self, memory: &[u8], state_len: usize) {
+        let state = STATE..STATE + state_len.min(MOST_STATE);
+        self.0[ANSWERS..PARAMETERS].copy_from_slice(&memory[ANSWERS..PARAMETERS]);
+        self.0[state.clone()].copy_from_slice(&memory[state]);
     }
 
     /// The state of the queue pair.
@@ -210,7 +198,7 @@ mod tests {
             flags: 7,
             value: 8,
         };
-        block.set_input(&input, &[Hop { time: 20, bytes: 21, queue: 22, rate: 23 }]);
+        block.set_input(&input);
         let path = Path {
             line_rate: Bandwidth::from_bps(9),
             base_rtt: Duration::from_ps(10),
@@ -227,11 +215,11 @@ mod tests {
         assert_eq!([0, 8, 16, 24, 32, 40].map(at), [1, 2, 3, 4, 5, 6]);
         assert_eq!(at(48), 8 << 32 | 7);
         assert_eq!([56, 64, 72, 80].map(at), [9, 10, 11, 12]);
-        assert_eq!(at(88), 1 << 32 | 13);
+        assert_eq!(at(88), 13);
         assert_eq!([96, 104, 112, 120, 128].map(at), [14, 15, 16, 17, 18]);
         assert_eq!(at(136), 0, "flags are those of one call");
         assert_eq!([144, 152].map(at), [u64::MAX, 31]);
-        assert_eq!([272, 280, 288, 296].map(at), [20, 21, 22, 23]);
+        assert_eq!(at(272), 0);
         assert_eq!(at(528), 0x4241);
         assert_eq!(block.state(2), [0x41, 0x42]);
     }

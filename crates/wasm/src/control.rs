@@ -94,14 +94,15 @@ impl Controller {
 
 impl State for Controller {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
-        save_value(&(self.pair.answers(), self.pair.state().to_vec()), to)
+        save_value(&(self.seed, self.pair.answers(), self.pair.state().to_vec()), to)
     }
 
     fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
-        let (answers, state): (Answers, Vec<u8>) = load_value(from)?;
-        if !self.pair.restore(answers, &state) {
+        let (seed, answers, state): (u64, Answers, Vec<u8>) = load_value(from)?;
+        if !self.pair.restore(seed, answers, &state) {
             return Err(unfit("the module has another length of state"));
         }
+        self.seed = seed;
         self.timers = Timers::new();
         self.set_timers([NEVER; Timers::MAX]);
         Ok(())

@@ -86,12 +86,17 @@ impl Instance {
 
     /// Puts the block into its memory, calls it, and takes the block out. If something goes wrong, the block stays as it is,
     /// and the instance cannot be used any more.
-    pub(crate) fn call(&mut self, block: &mut Block, kind: u32, fuel: u64) -> Result<(), Cause> {
+    pub(crate) fn call(
+        &mut self,
+        (block, state_len): (&mut Block, usize),
+        kind: u32,
+        fuel: u64,
+    ) -> Result<(), Cause> {
         let place = self.block..self.block + BLOCK_LEN;
-        self.memory.data_mut(&mut self.store)[place.clone()].copy_from_slice(&block.0);
+        block.copy_to(&mut self.memory.data_mut(&mut self.store)[place.clone()], state_len);
         refuel(&mut self.store, fuel);
         self.event.call(&mut self.store, kind).map_err(|error| cause(&error, fuel))?;
-        block.take_answers(&self.memory.data(&self.store)[place]);
+        block.take_answers(&self.memory.data(&self.store)[place], state_len);
         Ok(())
     }
 

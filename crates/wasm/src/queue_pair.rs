@@ -25,6 +25,7 @@ impl QueuePair {
         let mut block = Block::default();
         block.set_path(path, parameters);
         let answers = Answers { rate: 0, window: NEVER, timers: [NEVER; Timers::MAX], flags: 0 };
+        block.set_answers(&answers);
         Self { block, answers, state_len }
     }
 
@@ -38,7 +39,7 @@ impl QueuePair {
         self.call(instance, OPEN, &Input::at(now), fuel)
     }
 
-    /// Tells the guest of an event, and takes its answers. If one cannot be, or the call fails, all stays as it is.
+    /// Tells the guest of an event, and takes its answers. If one cannot be, or the call fails, the answers stay as they are.
     pub(crate) fn call(
         &mut self,
         instance: &mut Instance,
@@ -46,10 +47,9 @@ impl QueuePair {
         input: &Input,
         fuel: u64,
     ) -> Result<(), Cause> {
-        self.block.set_input(input, &[]);
-        self.block.set_answers(&self.answers);
-        self.block.trim_state(self.state_len);
-        instance.call(&mut self.block, kind, fuel)?;
+        self.block.set_input(input);
+        self.block.clear_flags();
+        instance.call((&mut self.block, self.state_len), kind, fuel)?;
         let answers = self.block.answers();
         self.check(&answers, input.now)?;
         self.answers = answers;
@@ -89,10 +89,12 @@ impl QueuePair {
     }
 
     /// Goes on from what was saved. Returns whether it fits.
-    pub(crate) fn restore(&mut self, answers: Answers, state: &[u8]) -> bool {
+    pub(crate) fn restore(&mut self, seed: u64, answers: Answers, state: &[u8]) -> bool {
         let fits = state.len() == self.state_len;
         if fits {
             self.answers = answers;
+            self.block.set_seed(seed);
+            self.block.set_answers(&answers);
             self.block.set_state(state);
         }
         fits

@@ -195,11 +195,11 @@ fn the_check_tells_of_endless_loops_and_bad_answers() {
 fn a_saved_controller_goes_on_as_it_was() {
     let counting =
         "(i64.store (i32.const 1552) (i64.add (i64.load (i32.const 1552)) (i64.const 7)))
-        (i64.store (i32.const 1120) (i64.add (i64.const 1000000000) (i64.load (i32.const 1552))))
+        (i64.store (i32.const 1120) (i64.add (i64.mul (i64.const 1000000000) (i64.load (i32.const 1104))) (i64.load (i32.const 1552))))
         (i64.store (i32.const 1144) (i64.add (i64.load (i32.const 1024)) (i64.const 50)))";
     let module = Arc::new(load(&guest("", "", counting)).unwrap());
     let algorithm = GuestAlgorithm::new(module, &BTreeMap::new(), FUEL).unwrap();
-    let (mut one, mut other) = (algorithm.build(&path(1)), algorithm.build(&path(1)));
+    let (mut one, mut other) = (algorithm.build(&path(1)), algorithm.build(&path(2)));
     one.on_cnp(SimTime::from_ps(400));
     let mut saved = Vec::new();
     one.save(&mut saved).unwrap();

@@ -15,13 +15,15 @@ algorithm! {
         marked: u64,
         /// Packets that were on their way at its start, and one.
         packets: u32,
+        /// What is added in a round trip [bit/s].
+        step: u64,
         /// No further cut until an acknowledgement is beyond this position [bytes]; `NEVER`: none was.
         cut_until: u64,
     }
     metadata: r#"{
         "abi": 1, "name": "dctcp", "summary": "the share of marked packets cuts the rate",
         "reference": "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010",
-        "feedback": "ecn-echo", "state": 48, "events": ["ack"],
+        "feedback": "ecn-echo", "state": 56, "events": ["ack"],
         "parameters": [
             {"key": "g", "unit": "1/65536", "default": 4096, "min": 1, "max": 65536},
             {"key": "additive_increase", "summary": "0: one packet for each round trip", "unit": "bit/s", "default": 0, "min": 0, "max": 1000000000000},
@@ -55,20 +57,30 @@ fn window(path: &Path, rate: u64) -> u64 {
     if path.bdp == 0 {
         return NEVER;
     }
-    let part = u128::from(path.bdp) * u128::from(rate) / u128::from(path.line_rate.max(1));
-    u64::try_from(part).unwrap_or(u64::MAX).max(1)
+    let line_rate = path.line_rate.max(1);
+    // Division of 128 bits takes ten times as long.
+    let part = match path.bdp.checked_mul(rate) {
+        Some(product) => product / line_rate,
+        None => {
+            let part = u128::from(path.bdp) * u128::from(rate) / u128::from(line_rate);
+            u64::try_from(part).unwrap_or(u64::MAX)
+        }
+    };
+    part.max(1)
 }
 
 impl Algorithm for Dctcp {
-    fn open(path: &Path, _: &Parameters, answers: &mut Answers) -> Self {
+    fn open(path: &Path, parameters: &Parameters, answers: &mut Answers) -> Self {
         answers.rate = path.line_rate;
         answers.window = window(path, path.line_rate);
+        let given = parameters[1].cast_unsigned();
         Self {
             rate: path.line_rate,
             alpha: 1.0,
             round_end: 0,
             marked: 0,
             packets: 0,
+            step: if given == 0 { packet_per_round_trip(path) } else { given },
             cut_until: NEVER,
         }
     }
@@ -82,9 +94,8 @@ impl Algorithm for Dctcp {
         answers: &mut Answers,
     ) {
         let Event::Ack { acknowledged, sent, ecn_echo, .. } = event else { return };
-        let [g, step, least, ..] = *parameters;
+        let [g, _, least, ..] = *parameters;
         let (g, least) = (g as f64 / 65536.0, least.cast_unsigned());
-        let step = if step == 0 { packet_per_round_trip(path) } else { step.cast_unsigned() };
         self.marked += u64::from(ecn_echo);
         let new_round = acknowledged > self.round_end;
         if new_round {
@@ -99,7 +110,7 @@ impl Algorithm for Dctcp {
             self.cut_until = sent;
         }
         if self.cut_until == NEVER && new_round {
-            self.rate = self.rate.saturating_add(step).min(path.line_rate);
+            self.rate = self.rate.saturating_add(self.step).min(path.line_rate);
         }
         answers.rate = self.rate;
         answers.window = window(path, self.rate);

@@ -13,11 +13,25 @@ algorithm! {
         last_decrease: u64,
         /// Acknowledged since the last round-trip time [bytes].
         acked: u64,
+        // What follows from parameters and path is worked out once: divisions and roots take long.
+        /// The target without flow scaling [ps].
+        base: f64,
+        /// The most that flow scaling adds [ps].
+        range: f64,
+        slope: f64,
+        offset: f64,
+        additive_increase: f64,
+        beta: f64,
+        max_mdf: f64,
+        min_cwnd: f64,
+        max_cwnd: f64,
+        /// Payload of a packet [bytes].
+        packet: f64,
     }
     metadata: r#"{
         "abi": 1, "name": "swift", "summary": "a window that keeps the round-trip time at a target",
         "reference": "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
-        "feedback": "rtt", "state": 32, "events": ["ack", "loss"],
+        "feedback": "rtt", "state": 112, "events": ["ack", "loss"],
         "parameters": [
             {"key": "base_target", "summary": "0: the round-trip time of the idle path", "unit": "ps", "default": 0, "min": 0, "max": 1000000000000},
             {"key": "hop_scaling", "unit": "ps", "default": 1000000, "min": 0, "max": 1000000000},
@@ -32,23 +46,7 @@ algorithm! {
     }"#
 }
 
-/// What follows from parameters and path.
-struct Settings {
-    /// The target without flow scaling [ps].
-    base: f64,
-    /// The most that flow scaling adds [ps].
-    range: f64,
-    slope: f64,
-    offset: f64,
-    additive_increase: f64,
-    beta: f64,
-    max_mdf: f64,
-    min_cwnd: f64,
-    max_cwnd: f64,
-    packet: f64,
-}
-
-impl Settings {
+impl Swift {
     fn new(parameters: &Parameters, path: &Path) -> Self {
         let [target, per_hop, hops, fs_min, fs_max, step, beta, max_mdf, least, ..] = *parameters;
         let part = |thousandths: i64| thousandths as f64 / 1000.0;
@@ -62,6 +60,10 @@ impl Settings {
         let longest = base + range;
         let max_cwnd = (longest * path.line_rate as f64 / 8.0 / 1e12 / packet).max(1.0);
         Self {
+            cwnd: (path.bdp as f64 / packet).max(1.0).min(max_cwnd),
+            rtt: path.base_rtt,
+            last_decrease: NEVER,
+            acked: 0,
             base,
             range,
             slope,
@@ -75,50 +77,47 @@ impl Settings {
         }
     }
 
-    /// The target for a window of `cwnd` packets [ps].
-    fn target(&self, cwnd: f64) -> f64 {
-        let scaling = self.slope / cwnd.sqrt() + self.offset;
+    /// The target for the present window [ps].
+    fn target(&self) -> f64 {
+        let scaling = self.slope / self.cwnd.sqrt() + self.offset;
         // Not `clamp`: what cannot be would be a panic there.
         self.base + scaling.max(0.0).min(self.range)
     }
-}
 
-impl Swift {
     /// Keeps `share` of the window, but at least what the largest cut leaves.
-    fn decrease(&mut self, now: u64, share: f64, settings: &Settings) {
+    fn decrease(&mut self, now: u64, share: f64) {
         let passed = now.saturating_sub(self.last_decrease);
         if self.last_decrease == NEVER || passed >= self.rtt {
-            let kept = share.max(1.0 - settings.max_mdf);
-            self.cwnd = (self.cwnd * kept).max(settings.min_cwnd);
+            let kept = share.max(1.0 - self.max_mdf);
+            self.cwnd = (self.cwnd * kept).max(self.min_cwnd);
             self.last_decrease = now;
         }
     }
 
-    fn increase(&mut self, packets: f64, settings: &Settings) {
-        let gain = settings.additive_increase * packets;
+    fn increase(&mut self, packets: f64) {
+        let gain = self.additive_increase * packets;
         let gain = if self.cwnd >= 1.0 { gain / self.cwnd } else { gain };
-        self.cwnd = (self.cwnd + gain).min(settings.max_cwnd);
+        self.cwnd = (self.cwnd + gain).min(self.max_cwnd);
     }
 
-    fn on_rtt(&mut self, now: u64, rtt: u64, settings: &Settings) {
+    fn on_rtt(&mut self, now: u64, rtt: u64) {
         self.rtt = rtt;
-        let packets = self.acked as f64 / settings.packet;
+        let packets = self.acked as f64 / self.packet;
         self.acked = 0;
-        let (delay, target) = (rtt as f64, settings.target(self.cwnd));
+        let (delay, target) = (rtt as f64, self.target());
         if delay < target {
-            self.increase(packets, settings);
+            self.increase(packets);
         } else {
-            let share = 1.0 - settings.beta * (delay - target) / delay;
-            self.decrease(now, share, settings);
+            self.decrease(now, 1.0 - self.beta * (delay - target) / delay);
         }
     }
 
-    fn answer(&self, settings: &Settings, path: &Path, answers: &mut Answers) {
-        answers.window = ((self.cwnd * settings.packet) as u64).max(1);
+    fn answer(&self, path: &Path, answers: &mut Answers) {
+        answers.window = ((self.cwnd * self.packet) as u64).max(1);
         answers.rate = path.line_rate;
         if self.cwnd < 1.0 {
             let seconds = self.rtt.max(1) as f64 / 1e12;
-            let rate = self.cwnd * settings.packet * 8.0 / seconds;
+            let rate = self.cwnd * self.packet * 8.0 / seconds;
             answers.rate = (rate as u64).clamp(1, path.line_rate.max(1));
         }
     }
@@ -126,32 +125,22 @@ impl Swift {
 
 impl Algorithm for Swift {
     fn open(path: &Path, parameters: &Parameters, answers: &mut Answers) -> Self {
-        let settings = Settings::new(parameters, path);
-        let cwnd = (path.bdp as f64 / settings.packet).max(1.0).min(settings.max_cwnd);
-        let opened = Self { cwnd, rtt: path.base_rtt, last_decrease: NEVER, acked: 0 };
-        opened.answer(&settings, path, answers);
+        let opened = Self::new(parameters, path);
+        opened.answer(path, answers);
         opened
     }
 
-    fn on(
-        &mut self,
-        now: u64,
-        event: Event,
-        path: &Path,
-        parameters: &Parameters,
-        answers: &mut Answers,
-    ) {
-        let settings = Settings::new(parameters, path);
+    fn on(&mut self, now: u64, event: Event, path: &Path, _: &Parameters, answers: &mut Answers) {
         match event {
             Event::Ack { acked, rtt, .. } => {
                 self.acked += acked;
                 if let Some(rtt) = rtt {
-                    self.on_rtt(now, rtt, &settings);
+                    self.on_rtt(now, rtt);
                 }
             }
-            Event::Loss { .. } => self.decrease(now, 0.0, &settings),
+            Event::Loss { .. } => self.decrease(now, 0.0),
             _ => {}
         }
-        self.answer(&settings, path, answers);
+        self.answer(path, answers);
     }
 }

@@ -50,5 +50,7 @@ mod terminal;
 mod topo;
 #[cfg(feature = "wasm")]
 mod user_control;
+#[cfg(not(feature = "wasm"))]
+mod user_control_off;
 mod verdict;
 mod workspace;

@@ -161,7 +161,8 @@ fn a_checkpoint_goes_on_with_the_same_module_and_with_no_other() {
     // From the middle to the end, in one part: the threshold is what it was.
     let same = ["--set", "switch.alpha=1/8", "--partitions", "1", "--threads", "1"];
     let branch = ["branch", "saved", "--at", "900us", "--out", "on"];
-    sandbox.succeeds(&[&branch[..], &same[..]].concat());
+    let branched = sandbox.rocelab(&[&branch[..], &same[..]].concat());
+    assert_eq!(branched.code, Some(0), "{}", branched.stderr);
     let (whole, on) = (sandbox.files("whole"), sandbox.files("on"));
     for file in ["flows.csv", "links.csv", "pfc.csv", "capture.pcapng"] {
         assert!(whole[file] == on[file], "{file}");
@@ -266,7 +267,7 @@ fn cc_check_tells_what_a_module_is_and_does() {
         "swift.wasm: swift, a window",
         "SHA-256",
         "feedback    rtt",
-        "32 bytes",
+        "112 bytes",
         "parameter   beta = 800 1/1000",
     ] {
         assert!(told.contains(part), "{told}");

@@ -33,7 +33,6 @@ pub(super) struct Pacer {
     /// changes.
     release: SimTime,
     line_rate: Bandwidth,
-    seed: u64,
     feedback: Feedback,
     /// Packets whose acknowledgement gives a round-trip time, and when they left.
     probes: VecDeque<(Sequence, SimTime)>,
@@ -59,7 +58,7 @@ pub(super) struct Acknowledged<'a> {
 }
 
 impl Pacer {
-    pub(super) fn new(profile: &QueuePairProfile, line_rate: Bandwidth, seed: u64) -> Self {
+    pub(super) fn new(profile: &QueuePairProfile, line_rate: Bandwidth) -> Self {
         Self {
             control: None,
             rate: line_rate,
@@ -70,7 +69,6 @@ impl Pacer {
             departures: 0,
             release: SimTime::ZERO,
             line_rate,
-            seed,
             feedback: profile.congestion_control.feedback(line_rate),
             probes: VecDeque::new(),
         }
@@ -78,18 +76,19 @@ impl Pacer {
 
     /// Data will leave: builds the controller, if that was not done before, or wakes it. `active` counts
     /// the queue pairs of the NIC whose controllers are awake. One whose packets are not `acknowledged`
-    /// starts as if it were alone, since nothing would raise its rate.
+    /// starts as if it were alone, since nothing would raise its rate. The `seed` is that of the [path](Path::seed).
     #[inline]
     pub(super) fn start(
         &mut self,
         now: SimTime,
         profile: &QueuePairProfile,
         active: &mut u32,
-        acknowledged: impl FnOnce() -> bool,
+        (acknowledged, seed): (impl FnOnce() -> bool, impl FnOnce() -> u64),
     ) {
         if self.control.is_none() {
             let others = if acknowledged() { *active } else { 0 };
-            self.control = Some(self.build(now, profile, others));
+            let start = Path { start: now, seed: seed(), others, ..path(profile, self.line_rate) };
+            self.control = Some(self.build(profile, &start));
             self.refresh(now);
             self.asleep = false;
             *active += 1;
@@ -111,15 +110,13 @@ impl Pacer {
         }
     }
 
-    /// Builds the controller `now`, beside so many `others` that are awake in the NIC.
+    /// Builds the controller.
     pub(super) fn build(
         &mut self,
-        now: SimTime,
         profile: &QueuePairProfile,
-        others: u32,
+        path: &Path,
     ) -> Box<dyn CongestionControl> {
-        let path = Path { others, seed: self.seed, start: now, ..path(profile, self.line_rate) };
-        let control = profile.congestion_control.build(&path);
+        let control = profile.congestion_control.build(path);
         self.counts_sent_bytes = control.counts_sent_bytes();
         control
     }
@@ -313,6 +310,7 @@ impl Pacer {
     }
 }
 
+/// The path of a queue pair of which nothing more is known.
 fn path(profile: &QueuePairProfile, line_rate: Bandwidth) -> Path {
     Path {
         line_rate,
@@ -375,7 +373,7 @@ mod tests {
     }
 
     fn recording(feedback: Feedback) -> (Pacer, Log<Ack<'static>>, Log<SimTime>) {
-        let mut pacer = Pacer::new(&profile(), Bandwidth::from_gbps(1), 0);
+        let mut pacer = Pacer::new(&profile(), Bandwidth::from_gbps(1));
         pacer.feedback = feedback;
         let mut timers = Timers::new();
         timers.arm(1, at(10));
@@ -457,7 +455,7 @@ mod tests {
         pacer.sleep(&mut active);
         pacer.sleep(&mut active);
         assert_eq!((pacer.timeout(), active), (SimTime::NEVER, 0));
-        pacer.start(at(35), &profile(), &mut active, || true);
+        pacer.start(at(35), &profile(), &mut active, (|| true, || 0));
         assert_eq!(active, 1);
         assert_eq!(*expired.lock().unwrap(), [10, 20, 30].map(at));
         assert_eq!(pacer.timeout(), at(40));

@@ -12,7 +12,7 @@ use super::requester::{Requester, TimedOut};
 use super::responder::{Admission, Answer, Responder};
 use super::state::{QueuePairState, StateError};
 use super::unreliable::Unreliable;
-use crate::congestion_control::{Telemetry, control_seed};
+use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
 use crate::packet::{marked, with_alternate_path};
 use crate::path_entropy::Spread;
@@ -185,7 +185,7 @@ impl QueuePair {
             requester: Requester::new(config),
             responder: Responder::new(config),
             unreliable: unreliable.then(|| Box::new(Unreliable::new(config))),
-            pacer: Pacer::new(&config.profile, nic.line_rate, control_seed(nic.seed, config.qpn)),
+            pacer: Pacer::new(&config.profile, nic.line_rate),
             address: Address {
                 dest_qp: config.dest_qp,
                 destination: config.destination,

@@ -1,7 +1,6 @@
 //! What a pacer saves, and what it loads into one that was set up anew.
 
 use rocelab_state::{Result, load_value, save_value};
-use rocelab_units::SimTime;
 
 use super::Pacer;
 use crate::QueuePairProfile;
@@ -25,7 +24,6 @@ impl Pacer {
             departures,
             release,
             line_rate: _,
-            seed: _,
             feedback: _,
             probes,
         } = self;
@@ -49,7 +47,7 @@ impl Pacer {
 
     fn load_control(&mut self, profile: &QueuePairProfile, from: &mut &[u8]) -> Result {
         let answers = load_value(from)?;
-        let mut control = self.build(SimTime::ZERO, profile, 0); // Its rate is loaded.
+        let mut control = self.build(profile, &super::path(profile, self.line_rate)); // Its rate is loaded, and its seed if it keeps one.
         checkpoint::load(&profile.congestion_control, control.as_mut(), from)?;
         self.control = Some(control);
         (self.rate, self.window, self.timeout) = answers;
