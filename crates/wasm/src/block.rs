@@ -73,109 +73,101 @@ pub struct Answers {
     pub flags: u32,
 }
 
-/// The block as bytes.
+/// What never changes of a queue pair, as the block has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block(pub [u8; BLOCK_LEN]);
+pub struct Constants {
+    path: [u8; ANSWERS - PATH],
+    parameters: [u8; UNUSED - PARAMETERS],
+}
 
-impl Default for Block {
-    fn default() -> Self {
-        Self([0; BLOCK_LEN])
+impl Constants {
+    /// Of a queue pair on a path, with these values of parameters.
+    pub fn new(path: &Path, parameters: &[i64]) -> Self {
+        let mut constants =
+            Self { path: [0; ANSWERS - PATH], parameters: [0; UNUSED - PARAMETERS] };
+        let Path { line_rate, base_rtt, bdp, path_mtu, others: _, seed, start: _ } = *path;
+        let numbers = [line_rate.bits_per_second(), base_rtt.ps(), bdp, seed, path_mtu.into()];
+        for (place, number) in numbers.into_iter().enumerate() {
+            put(&mut constants.path, place * 8, number);
+        }
+        for (place, &value) in parameters.iter().take(MOST_PARAMETERS).enumerate() {
+            put(&mut constants.parameters, place * 8, value.cast_unsigned());
+        }
+        constants
+    }
+
+    /// Changes the seed of the queue pair.
+    pub fn set_seed(&mut self, seed: u64) {
+        put(&mut self.path, 24, seed);
     }
 }
 
-impl Block {
-    fn put(&mut self, at: usize, value: u64) {
-        self.0[at..at + 8].copy_from_slice(&value.to_le_bytes());
-    }
+/// The block in a guest's memory.
+///
+/// Numbers are written and read one by one, as guests do: a processor waits where it has to read in one piece what was just
+/// written in several.
+#[derive(Debug)]
+pub struct Block<'a>(pub &'a mut [u8; BLOCK_LEN]);
 
-    fn put_small(&mut self, at: usize, value: u32) {
-        self.0[at..at + 4].copy_from_slice(&value.to_le_bytes());
-    }
-
-    fn get(&self, at: usize) -> u64 {
-        self.0[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
-    }
-
+impl Block<'_> {
     /// Writes what a call is about.
     pub fn set_input(&mut self, input: &Input) {
         let Input { now, acked, acknowledged, sent, rtt, bytes, flags, value } = *input;
-        for (place, number) in [now, acked, acknowledged, sent, rtt, bytes].into_iter().enumerate()
+        let rest = u64::from(value) << 32 | u64::from(flags);
+        for (place, number) in
+            [now, acked, acknowledged, sent, rtt, bytes, rest].into_iter().enumerate()
         {
-            self.put(place * 8, number);
+            put(self.0, place * 8, number);
         }
-        self.put_small(48, flags);
-        self.put_small(52, value);
     }
 
     /// Writes what never changes of a queue pair.
-    pub fn set_path(&mut self, path: &Path, parameters: &[i64]) {
-        self.put(PATH, path.line_rate.bits_per_second());
-        self.put(PATH + 8, path.base_rtt.ps());
-        self.put(PATH + 16, path.bdp);
-        self.put(PATH + 24, path.seed);
-        self.put_small(PATH + 32, path.path_mtu);
-        for (place, &value) in parameters.iter().take(MOST_PARAMETERS).enumerate() {
-            self.put(PARAMETERS + place * 8, value.cast_unsigned());
-        }
-    }
-
-    /// Writes the seed of the queue pair.
-    pub fn set_seed(&mut self, seed: u64) {
-        self.put(PATH + 24, seed);
-    }
-
-    /// Clears the flags of the answers, which are those of one call.
-    pub fn clear_flags(&mut self) {
-        self.put(ANSWERS + 40, 0);
+    pub fn set_constants(&mut self, constants: &Constants) {
+        self.0[PATH..ANSWERS].copy_from_slice(&constants.path);
+        self.0[PARAMETERS..UNUSED].copy_from_slice(&constants.parameters);
     }
 
     /// Writes the answers as they stand; flags are those of one call.
     pub fn set_answers(&mut self, answers: &Answers) {
-        self.put(ANSWERS, answers.rate);
-        self.put(ANSWERS + 8, answers.window);
-        for (place, &timer) in answers.timers.iter().enumerate() {
-            self.put(ANSWERS + 16 + place * 8, timer);
+        let Answers { rate, window, timers: [first, second, third], flags: _ } = *answers;
+        for (place, number) in [rate, window, first, second, third, 0].into_iter().enumerate() {
+            put(self.0, ANSWERS + place * 8, number);
         }
-        self.put(ANSWERS + 40, 0);
     }
 
     /// The answers.
     pub fn answers(&self) -> Answers {
-        let timer = |place: usize| self.get(ANSWERS + 16 + place * 8);
-        let [a, b, c, d, ..] = self.get(ANSWERS + 40).to_le_bytes();
+        let at = |place: usize| get(self.0, ANSWERS + place * 8);
+        let [a, b, c, d, ..] = at(5).to_le_bytes();
         Answers {
-            rate: self.get(ANSWERS),
-            window: self.get(ANSWERS + 8),
-            timers: std::array::from_fn(timer),
+            rate: at(0),
+            window: at(1),
+            timers: [at(2), at(3), at(4)],
             flags: u32::from_le_bytes([a, b, c, d]),
         }
     }
 
-    /// Writes what the guest reads into its memory: all but the bytes that are not used.
-    pub fn copy_to(&self, memory: &mut [u8], state_len: usize) {
-        let (head, state) = (0..UNUSED, STATE..STATE + state_len.min(MOST_STATE));
-        memory[head.clone()].copy_from_slice(&self.0[head]);
-        memory[state.clone()].copy_from_slice(&self.0[state]);
-    }
-
-    /// Takes answers and state out of a guest's memory; all else in there counts for nothing.
-    pub fn take_answers(&mut self, memory: &[u8], state_len: usize) {
-        let state = STATE..STATE + state_len.min(MOST_STATE);
-        self.0[ANSWERS..PARAMETERS].copy_from_slice(&memory[ANSWERS..PARAMETERS]);
-        self.0[state.clone()].copy_from_slice(&memory[state]);
-    }
-
-    /// The state of the queue pair.
-    pub fn state(&self, len: usize) -> &[u8] {
-        &self.0[STATE..STATE + len.min(MOST_STATE)]
-    }
-
-    /// Writes the state of the queue pair; what follows it is zero.
+    /// Writes the state of the queue pair.
     pub fn set_state(&mut self, state: &[u8]) {
         let len = state.len().min(MOST_STATE);
-        self.0[STATE..].fill(0);
         self.0[STATE..STATE + len].copy_from_slice(&state[..len]);
     }
+
+    /// Reads the state of the queue pair, at most as much as there is.
+    pub fn take_state(&self, state: &mut [u8]) {
+        let len = state.len().min(MOST_STATE);
+        state[..len].copy_from_slice(&self.0[STATE..STATE + len]);
+    }
+}
+
+#[inline]
+fn put(bytes: &mut [u8], at: usize, value: u64) {
+    bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+}
+
+#[inline]
+fn get(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
 }
 
 #[cfg(test)]
@@ -187,7 +179,8 @@ mod tests {
     /// The offsets that the header for guests in C has.
     #[test]
     fn every_field_is_in_its_place() {
-        let mut block = Block::default();
+        let mut memory = [0xff; BLOCK_LEN];
+        let mut block = Block(&mut memory);
         let input = Input {
             now: 1,
             acked: 2,
@@ -208,10 +201,12 @@ mod tests {
             seed: 12,
             start: SimTime::ZERO,
         };
-        block.set_path(&path, &[-1, 31]);
+        block.set_constants(&Constants::new(&path, &[-1, 31]));
         block.set_answers(&Answers { rate: 14, window: 15, timers: [16, 17, 18], flags: 1 });
         block.set_state(&[0x41, 0x42]);
-        let at = |offset: usize| block.get(offset);
+        let mut state = [0; 2];
+        block.take_state(&mut state);
+        let at = |offset: usize| get(block.0, offset);
         assert_eq!([0, 8, 16, 24, 32, 40].map(at), [1, 2, 3, 4, 5, 6]);
         assert_eq!(at(48), 8 << 32 | 7);
         assert_eq!([56, 64, 72, 80].map(at), [9, 10, 11, 12]);
@@ -219,8 +214,9 @@ mod tests {
         assert_eq!([96, 104, 112, 120, 128].map(at), [14, 15, 16, 17, 18]);
         assert_eq!(at(136), 0, "flags are those of one call");
         assert_eq!([144, 152].map(at), [u64::MAX, 31]);
-        assert_eq!(at(272), 0);
-        assert_eq!(at(528), 0x4241);
-        assert_eq!(block.state(2), [0x41, 0x42]);
+        assert_eq!(at(160), 0, "parameters that the module does not have");
+        assert_eq!(at(272), u64::MAX, "it is not touched");
+        assert_eq!(at(528) & 0xffff, 0x4241);
+        assert_eq!(state, [0x41, 0x42]);
     }
 }

@@ -49,7 +49,7 @@ impl Controller {
     }
 
     fn tell(&mut self, event: GuestEvent, input: &Input) {
-        if self.shared.module.metadata().wants(event) {
+        if self.shared.module.wants(event) {
             let fuel = self.shared.fuel;
             self.ask(event.name(), input.now, |pair, instance| {
                 pair.call(instance, event.kind(), input, fuel)
@@ -141,7 +141,7 @@ impl CongestionControl for Controller {
     }
 
     fn counts_sent_bytes(&self) -> bool {
-        self.shared.module.metadata().wants(GuestEvent::Sent)
+        self.shared.module.wants(GuestEvent::Sent)
     }
 
     fn on_sent(&mut self, sent: &Sent) -> bool {

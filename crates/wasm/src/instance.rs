@@ -84,20 +84,22 @@ impl Instance {
         Ok((version, bytes.ok_or(LoadError::MetadataPlace { address, len })?.to_vec()))
     }
 
-    /// Puts the block into its memory, calls it, and takes the block out. If something goes wrong, the block stays as it is,
-    /// and the instance cannot be used any more.
-    pub(crate) fn call(
-        &mut self,
-        (block, state_len): (&mut Block, usize),
-        kind: u32,
-        fuel: u64,
-    ) -> Result<(), Cause> {
-        let place = self.block..self.block + BLOCK_LEN;
-        block.copy_to(&mut self.memory.data_mut(&mut self.store)[place.clone()], state_len);
+    /// The block in its memory.
+    ///
+    /// # Errors
+    /// Never, since it was seen as the instance was made, and memories do not shrink.
+    #[inline]
+    pub(crate) fn block(&mut self) -> Result<Block<'_>, Cause> {
+        let memory = self.memory.data_mut(&mut self.store).get_mut(self.block..);
+        let block = memory.and_then(|memory| memory.first_chunk_mut());
+        block.map(Block).ok_or_else(|| Cause::Instance("it has no block".to_owned()))
+    }
+
+    /// Lets it answer to what is in the block. After an error it cannot be used any more.
+    #[inline]
+    pub(crate) fn call(&mut self, kind: u32, fuel: u64) -> Result<(), Cause> {
         refuel(&mut self.store, fuel);
-        self.event.call(&mut self.store, kind).map_err(|error| cause(&error, fuel))?;
-        block.take_answers(&self.memory.data(&self.store)[place], state_len);
-        Ok(())
+        self.event.call(&mut self.store, kind).map_err(|error| cause(&error, fuel))
     }
 
     /// Instructions that are left of the latest call.

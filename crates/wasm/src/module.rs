@@ -8,7 +8,7 @@ use wasmtime::{ExternType, Module};
 use crate::engine::{MOST_PAGES, engine};
 use crate::fault::Cause;
 use crate::instance::Instance;
-use crate::metadata::{ABI, Metadata, MetadataError};
+use crate::metadata::{ABI, GuestEvent, Metadata, MetadataError};
 
 /// The most bytes of a module, or of its text.
 pub const MOST_MODULE: usize = 1024 * 1024;
@@ -96,11 +96,13 @@ pub struct GuestModule {
     metadata: Metadata,
     identity: String,
     label: String,
+    /// Bit `n`: it wants to be called for events of kind `n`.
+    wanted: u8,
 }
 
 impl fmt::Debug for GuestModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { compiled: _, metadata, identity, label: _ } = self;
+        let Self { compiled: _, metadata, identity, label: _, wanted: _ } = self;
         f.debug_struct("GuestModule")
             .field("metadata", metadata)
             .field("identity", identity)
@@ -138,7 +140,8 @@ impl GuestModule {
         let hash = Sha256::digest(bytes);
         let identity = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         let label = format!("wasm:{}", metadata.name);
-        Ok(Self { compiled, metadata, identity, label })
+        let wanted = metadata.events.iter().fold(0, |all, event| all | 1 << event.kind());
+        Ok(Self { compiled, metadata, identity, label, wanted })
     }
 
     pub(crate) const fn compiled(&self) -> &Module {
@@ -148,6 +151,12 @@ impl GuestModule {
     /// What it says of itself.
     pub const fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// Whether it wants to be called for an event.
+    #[inline]
+    pub(crate) const fn wants(&self, event: GuestEvent) -> bool {
+        self.wanted & 1 << event.kind() != 0
     }
 
     /// The name that results have.

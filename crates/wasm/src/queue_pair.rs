@@ -2,7 +2,7 @@
 
 use rocelab_transport::congestion_control::{Path, Timers};
 
-use crate::block::{Answers, Block, Input, NEVER};
+use crate::block::{Answers, Constants, Input, NEVER};
 use crate::fault::Cause;
 use crate::instance::Instance;
 
@@ -11,22 +11,22 @@ const MOST_RATE: u64 = 1 << 63;
 /// The argument of `rl_event` as a queue pair starts.
 const OPEN: u32 = 0;
 
-/// One queue pair: its block between two calls.
+/// One queue pair between two calls.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuePair {
-    block: Block,
+    constants: Constants,
     answers: Answers,
-    state_len: usize,
+    state: Box<[u8]>,
 }
 
 impl QueuePair {
     /// One that has not started: [`open`](Self::open).
     pub(crate) fn new(path: &Path, parameters: &[i64], state_len: usize) -> Self {
-        let mut block = Block::default();
-        block.set_path(path, parameters);
-        let answers = Answers { rate: 0, window: NEVER, timers: [NEVER; Timers::MAX], flags: 0 };
-        block.set_answers(&answers);
-        Self { block, answers, state_len }
+        Self {
+            constants: Constants::new(path, parameters),
+            answers: Answers { rate: 0, window: NEVER, timers: [NEVER; Timers::MAX], flags: 0 },
+            state: vec![0; state_len].into(),
+        }
     }
 
     /// Starts it.
@@ -39,7 +39,7 @@ impl QueuePair {
         self.call(instance, OPEN, &Input::at(now), fuel)
     }
 
-    /// Tells the guest of an event, and takes its answers. If one cannot be, or the call fails, the answers stay as they are.
+    /// Tells the guest of an event, and takes its answers. If one cannot be, or the call fails, all stays as it is.
     pub(crate) fn call(
         &mut self,
         instance: &mut Instance,
@@ -47,11 +47,16 @@ impl QueuePair {
         input: &Input,
         fuel: u64,
     ) -> Result<(), Cause> {
-        self.block.set_input(input);
-        self.block.clear_flags();
-        instance.call((&mut self.block, self.state_len), kind, fuel)?;
-        let answers = self.block.answers();
+        let mut block = instance.block()?;
+        block.set_input(input);
+        block.set_constants(&self.constants);
+        block.set_answers(&self.answers);
+        block.set_state(&self.state);
+        instance.call(kind, fuel)?;
+        let block = instance.block()?;
+        let answers = block.answers();
         self.check(&answers, input.now)?;
+        block.take_state(&mut self.state);
         self.answers = answers;
         Ok(())
     }
@@ -85,17 +90,16 @@ impl QueuePair {
 
     /// Its state.
     pub(crate) fn state(&self) -> &[u8] {
-        self.block.state(self.state_len)
+        &self.state
     }
 
     /// Goes on from what was saved. Returns whether it fits.
     pub(crate) fn restore(&mut self, seed: u64, answers: Answers, state: &[u8]) -> bool {
-        let fits = state.len() == self.state_len;
+        let fits = state.len() == self.state.len();
         if fits {
+            self.constants.set_seed(seed);
             self.answers = answers;
-            self.block.set_seed(seed);
-            self.block.set_answers(&answers);
-            self.block.set_state(state);
+            self.state.copy_from_slice(state);
         }
         fits
     }
