@@ -3,7 +3,7 @@
 #
 #   ./ci.sh                 all steps in order
 #   ./ci.sh lints tests     these steps
-#   ./ci.sh wheel slurm     steps that are not among all: they take long, or install much; also site, musl
+#   ./ci.sh wheel slurm     steps that are not among all: they take long, or install much; also site, musl, wasm
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -185,6 +185,28 @@ site() {
     rm "$place/source/docs/SUMMARY.md" "$place/source/docs/book.toml"
     PATH="$place/tools/bin:$PATH" mdbook build "$place"
     echo "site: $place/html/index.html"
+}
+
+# A step of its own: congestion controls that users write, in WebAssembly, whose runtime takes minutes to compile. The modules in
+# `guests/compiled` are made of our own sources; where the target is installed, they are made anew and compared.
+wasm() {
+    local target=${CARGO_TARGET_DIR:-target} place guest
+    place=$(realpath -m "$target")/guests
+    if rustup target list --installed | grep -qx wasm32-unknown-unknown; then
+        (cd guests && cargo build --release --locked --target-dir "$place")
+        (cd guests && cargo test -p rocelab-cc --doc --locked --target "$(rustc -vV | sed -n 's/^host: //p')" --target-dir "$place")
+        for guest in dcqcn dctcp swift; do
+            cmp "$place/wasm32-unknown-unknown/release/$guest.wasm" "guests/compiled/$guest.wasm" \
+                || echo "note: another compiler makes other bytes of $guest; those in guests/compiled are tested"
+        done
+    else
+        echo "note: no target wasm32-unknown-unknown; guests are not compiled, those in guests/compiled are tested"
+    fi
+    cargo clippy -p rocelab-wasm --all-targets --features random-guests -- -D warnings
+    cargo clippy -p rocelab -p rocelab-cli -p rocelab-sim --features rocelab/wasm --all-targets -- -D warnings
+    cargo test --profile test -p rocelab-wasm --features random-guests
+    cargo test --profile test -p rocelab --features wasm --test cli user_control
+    cargo run --profile test -p rocelab-wasm --features runtime --example cost
 }
 
 # A step of its own: the program without any shared library, for machines with other ones, in target/musl.

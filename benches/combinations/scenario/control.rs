@@ -131,7 +131,9 @@ impl Shape {
     pub(super) fn algorithm(&mut self) -> Table {
         let runs = |algorithm: &Algorithm| {
             let needs_acks = !matches!(algorithm.name(), "none" | "dcqcn" | "qcn");
-            (self.version == 2 || !algorithm.needs_ecn())
+            // It has no module.
+            algorithm.name() != "wasm"
+                && (self.version == 2 || !algorithm.needs_ecn())
                 && (self.qcn || !algorithm.needs_qcn())
                 && (self.service == "rc" || !needs_acks)
                 && (self.telemetry || algorithm.telemetry().is_none())

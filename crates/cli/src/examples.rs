@@ -84,6 +84,30 @@ Examples:
   rocelab sm net.txt --engine dfsssp --lanes 4 --out tables
   rocelab sm net.txt --engine file --lfts opensm-lfts.dump --out tables";
 
+/// Of `rocelab cc`.
+pub(crate) const CC: &str = "\
+Examples:
+  rocelab cc new my-control --lang rust
+  rocelab cc check my-control.wasm";
+
+/// Of `rocelab cc new`.
+pub(crate) const CC_NEW: &str = "\
+Examples:
+  rocelab cc new my-control
+  rocelab cc new my-control --lang c
+  rocelab cc new my-control --lang wat";
+
+/// Of `rocelab cc check`.
+pub(crate) const CC_CHECK: &str = "\
+Examples:
+  rocelab cc check my-control.wasm
+  rocelab cc check my-control.wasm --parameter target=13us --fuel 10000";
+
+/// Of `rocelab cc replay`.
+pub(crate) const CC_REPLAY: &str = "\
+Examples:
+  rocelab cc replay my-control.wasm events.jsonl";
+
 /// Of `rocelab topo`.
 pub(crate) const TOPO: &str = "\
 Examples:

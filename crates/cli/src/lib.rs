@@ -14,6 +14,7 @@ macro_rules! stderr_line {
 }
 
 mod answer;
+mod cc;
 mod check;
 mod checkpoint;
 mod compare;
@@ -103,6 +104,9 @@ enum Command {
     /// Route an InfiniBand subnet as OpenSM does: LIDs, forwarding tables, service levels.
     #[command(after_help = examples::SM)]
     Sm(sm::SmArguments),
+    /// Write, check and replay congestion controls of your own.
+    #[command(subcommand, after_help = examples::CC)]
+    Cc(cc::CcCommand),
     /// Look at a scenario's topology.
     #[command(subcommand, after_help = examples::TOPO)]
     Topo(topo::TopoCommand),
@@ -150,6 +154,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Headroom(arguments) => headroom::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),
         Command::Sm(arguments) => sm::execute(&arguments),
+        Command::Cc(command) => cc::execute(&command),
         Command::Topo(command) => topo::execute(&command),
         Command::Pcap(command) => pcap::execute(&command),
         Command::Schema => schema::execute(),

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use rocelab_fabric::TopologyConfig;
+use rocelab_transport::Algorithm;
 
 use super::Scenario;
 
@@ -17,9 +18,8 @@ impl Scenario {
     pub fn relocated(&self, folder: &Path) -> io::Result<Self> {
         let mut moved = self.clone();
         let to = existing(folder)?;
-        for file in moved.relative_files() {
-            *file = from(&to, &self.folder().join(&*file))?;
-        }
+        let folder = self.folder();
+        moved.rename_files(|file| from(&to, &folder.join(file)))?;
         Ok(moved)
     }
 
@@ -29,22 +29,38 @@ impl Scenario {
     /// If the folder of such a file does not exist.
     pub fn anchored(mut self, stay: impl Fn(&Path) -> bool) -> io::Result<Self> {
         let folder = self.folder().to_owned();
-        for file in self.relative_files().into_iter().filter(|file| stay(file)) {
-            let found = folder.join(&*file);
+        self.rename_files(|file| {
+            if !stay(file) {
+                return Ok(file.to_owned());
+            }
+            let found = folder.join(file);
             let parent = existing(found.parent().unwrap_or(Path::new("")))?;
-            *file = parent.join(file.file_name().unwrap_or(OsStr::new("")));
-        }
+            Ok(parent.join(file.file_name().unwrap_or(OsStr::new(""))))
+        })?;
         Ok(self)
     }
 
-    /// The files that it names by relative paths, to name them otherwise.
-    fn relative_files(&mut self) -> Vec<&mut PathBuf> {
-        let mut files = self.workload.files_mut();
+    /// Gives other names to the files that it names by relative paths.
+    fn rename_files(
+        &mut self,
+        mut name: impl FnMut(&Path) -> io::Result<PathBuf>,
+    ) -> io::Result<()> {
+        let mut rename = |file: &mut PathBuf| {
+            if file.is_relative() {
+                *file = name(file)?;
+            }
+            Ok(())
+        };
+        self.workload.files_mut().into_iter().try_for_each(&mut rename)?;
         if let TopologyConfig::File(parameters) = &mut self.topology {
-            files.push(&mut parameters.path);
+            rename(&mut parameters.path)?;
         }
-        files.retain(|file| file.is_relative());
-        files
+        let of_classes = self.class.values_mut().map(|class| &mut class.congestion_control);
+        let chosen = of_classes.chain([&mut self.congestion_control]).flatten();
+        chosen.chain(self.workload.algorithms_mut()).try_for_each(|algorithm| match algorithm {
+            Algorithm::Wasm(parameters) => rename(&mut parameters.path),
+            _ => Ok(()),
+        })
     }
 }
 

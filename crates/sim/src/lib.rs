@@ -53,8 +53,8 @@ pub use gid_tables::gid_tables;
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
 pub use output::{
-    Before, Observer, Outcome, RunError, branch, fits, follow, lead, resume, run, run_in_parts,
-    run_with_checkpoints, store_scenario,
+    Before, FailedControl, Observer, Outcome, RunError, branch, fits, follow, lead, resume, run,
+    run_in_parts, run_with_checkpoints, store_scenario,
 };
 pub use plan::{
     CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,

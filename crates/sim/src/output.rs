@@ -2,6 +2,7 @@
 
 mod checkpointing;
 mod collisions;
+mod control_faults;
 mod deadlocks;
 mod error;
 mod flow_counters;
@@ -24,6 +25,7 @@ mod switches;
 mod tables;
 
 pub use self::checkpointing::{branch, fits, resume, run_with_checkpoints};
+pub use self::control_faults::FailedControl;
 pub(crate) use self::deadlocks::deadlock_records;
 pub use self::error::RunError;
 pub use self::outcome::{Before, Outcome};

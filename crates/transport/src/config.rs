@@ -167,6 +167,8 @@ pub struct NicConfig {
     pub line_rate: Bandwidth,
     /// Bytes before the BTH of every frame: Ethernet, 802.1Q tag, GRH or IP and UDP.
     pub encapsulation_len: u16,
+    /// Where the [seeds](crate::congestion_control::Path::seed) of its queue pairs come from.
+    pub seed: u64,
 }
 
 /// What many queue pairs have in common.

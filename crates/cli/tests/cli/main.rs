@@ -48,5 +48,9 @@ mod sweep;
 #[cfg(unix)]
 mod terminal;
 mod topo;
+#[cfg(feature = "wasm")]
+mod user_control;
+#[cfg(not(feature = "wasm"))]
+mod user_control_off;
 mod verdict;
 mod workspace;

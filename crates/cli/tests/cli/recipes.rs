@@ -67,9 +67,18 @@ fn copy_repository(copy: &Path) {
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(repository(file), copy.join(file)).unwrap();
     }
-    for folder in
-        ["src", "crates", "benches", "fuzz", "mpi", "python", "structure", "docs", "scenarios"]
-    {
+    for folder in [
+        "src",
+        "crates",
+        "benches",
+        "fuzz",
+        "mpi",
+        "python",
+        "structure",
+        "docs",
+        "scenarios",
+        "guests",
+    ] {
         copy_folder(&repository(folder), &copy.join(folder));
     }
     // Compiling takes longer than running here, so nothing is optimised.

@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 18] = [
+const ALLOWED: [(&str, &[&str]); 19] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
@@ -23,6 +23,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
             "sweep",
             "transport",
             "units",
+            "wasm",
         ],
     ),
     ("rocelab-capture", &["units", "wire"]),
@@ -47,6 +48,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
             "subnet",
             "transport",
             "units",
+            "wasm",
             "wire",
         ],
     ),
@@ -55,6 +57,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
     ("rocelab-sweep", &["engine", "fabric", "results", "scenario", "sim"]),
     ("rocelab-transport", &["host", "state", "units", "wire"]),
     ("rocelab-units", &[]),
+    ("rocelab-wasm", &["state", "transport", "units"]),
     ("rocelab-wire", &[]),
 ];
 

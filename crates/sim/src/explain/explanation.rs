@@ -29,7 +29,7 @@ pub struct Explanation {
     /// Name of the responder's node, or of the server's.
     pub destination: String,
     /// Name of the congestion control.
-    pub congestion_control: &'static str,
+    pub congestion_control: String,
     /// When it was posted, or began (ps).
     pub start_ps: u64,
     /// From then to the end; if the run ended first, to that (ps).

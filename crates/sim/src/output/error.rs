@@ -4,6 +4,7 @@ use rocelab_results::ResultsError;
 use rocelab_units::SimTime;
 use thiserror::Error;
 
+use super::control_faults::FailedControl;
 use crate::network::{AuditError, BuildError};
 use crate::ranks::{Blame, CommunicationError};
 use crate::simulation::RankedError;
@@ -54,6 +55,9 @@ pub enum RunError {
         /// How far it had come.
         time: SimTime,
     },
+    /// A congestion control that a user wrote went wrong.
+    #[error("{0}")]
+    Control(FailedControl),
     /// A defect of the simulator.
     #[error("defect in the simulator, no results: {0}")]
     Audit(#[from] AuditError),
@@ -63,9 +67,11 @@ impl RunError {
     /// Whose fault it is.
     pub fn blame(&self) -> Blame {
         match self {
-            Self::Build(_) | Self::NotResumable | Self::NotOnRanks | Self::Checkpoint { .. } => {
-                Blame::Input
-            }
+            Self::Build(_)
+            | Self::NotResumable
+            | Self::NotOnRanks
+            | Self::Checkpoint { .. }
+            | Self::Control(_) => Blame::Input,
             Self::Results(error) => error.kind().into(),
             Self::Communication(error) => error.blame(),
             Self::Capture(_) | Self::Reference(_) | Self::BrokenOff { .. } => Blame::Machine,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rocelab_results::Sink;
 
+use super::control_faults;
 use super::error::RunError;
 use super::outcome::Outcome;
 use super::record::Output;
@@ -72,6 +73,7 @@ fn record(
     let ending = loop {
         let ending = simulation.step(events_a_step(&plan))?;
         output.write(simulation.take_records())?;
+        control_faults::check(&plan)?;
         if let Some(ending) = ending {
             break ending;
         }
@@ -92,9 +94,10 @@ fn carry_out(
     observe: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let events = events_a_step(&plan);
-    let mut simulation = begin(plan, partitions, ranks)?;
+    let mut simulation = begin(Arc::clone(&plan), partitions, ranks)?;
     simulation.start_capture(None)?;
     while simulation.step(events)?.is_none() {
+        control_faults::check(&plan)?;
         if simulation.is_broken_off(observe().is_break())? {
             break;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rocelab_results::Sink;
 
+use super::control_faults;
 use super::error::RunError;
 use super::outcome::{Before, Outcome};
 use super::record::Output;
@@ -116,6 +117,7 @@ pub(super) fn record<P: Compiled, A: Aside<P>>(
         let ending = simulation.advance(EVENTS_A_STEP);
         let records = simulation.take_records();
         output.write(records)?;
+        control_faults::check(&plan)?;
         if let Some(ending) = ending {
             break ending;
         }

@@ -31,6 +31,7 @@ mod workloads;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rocelab_engine::RngStream;
 use rocelab_fabric::{
     KnownHosts, NodeId, Priority, RouteError, Routes, ShaperConfig, StaticRoute, SwitchConfig,
     Topology,
@@ -220,11 +221,16 @@ impl Plan {
         }
     }
 
+    /// Where the seeds of the congestion controls of a host come from.
+    pub(crate) fn control_seed(&self, host: NodeId) -> u64 {
+        RngStream::new(self.seed, &format!("congestion control {host}")).bits()
+    }
+
     /// The name of the congestion control of a flow.
-    pub fn congestion_control_of(&self, flow: &FlowPlan) -> &'static str {
+    pub fn congestion_control_of(&self, flow: &FlowPlan) -> &str {
         match &self.tcp {
             Some(tcp) if flow.is_tcp() => tcp.parameters.congestion_control.name(),
-            _ => self.queue_pairs_of(flow).congestion_control.name(),
+            _ => self.queue_pairs_of(flow).congestion_control.label(),
         }
     }
 }

@@ -12,10 +12,10 @@ use super::applications::Asked;
 use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
-    addresses, applications, buffer, checks, connections, default_sampling, failures, faults,
-    hop_limit, host_models, hpcc_ns3, infiniband, ingress, integrity, keys, known_hosts, layer2,
-    layer3, links, measure, multicast, neighbours, numbering, ports, receivers, resolve, sampling,
-    service, static_routes, streams, switches, tcp, telemetry, topology,
+    addresses, applications, buffer, checks, connections, controls, default_sampling, failures,
+    faults, hop_limit, host_models, hpcc_ns3, infiniband, ingress, integrity, keys, known_hosts,
+    layer2, layer3, links, measure, multicast, neighbours, numbering, ports, receivers, resolve,
+    sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::address::Addresses;
 use crate::plan::{
@@ -33,6 +33,7 @@ pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
 
 /// See [`Planning::plan_within`](super::Planning::plan_within).
 pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan, ScenarioError> {
+    controls::load(scenario).map_err(|fault| scenario.document.report(fault))?;
     let described = resolve::with_defaults(scenario);
     // Before what Ethernet would say of the same.
     infiniband::check(&described).map_err(|fault| scenario.document.report(fault))?;
@@ -244,7 +245,7 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
         cnp_priority: config.cnp_priority,
         path_entropy: config.path_entropy,
         ecn_capable: config.version == RoceVersion::V2 && algorithm.needs_ecn(),
-        congestion_control: algorithm.clone(),
+        congestion_control: algorithm.for_run(),
         // Round-trip time and packets in flight follow when all flows are known.
         ..QueuePairProfile::new(config.path_mtu)
     }

@@ -9,6 +9,7 @@ mod checks;
 mod congestion_points;
 mod connection_timers;
 mod connections;
+mod controls;
 mod default_sampling;
 mod endless_tcp;
 mod failures;

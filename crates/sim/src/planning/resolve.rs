@@ -5,12 +5,14 @@ use rocelab_fabric::{EcnConfig, MarkAt};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 
-use super::{Planning, algorithms, tcp};
+use super::{Planning, algorithms, controls, tcp};
 use crate::reference;
 use crate::scenario::{GidKind, IpVersion, RoceConfig, RoceVersion, Scenario};
 
 /// See [`Planning::resolved`].
 pub(super) fn resolved(scenario: &Scenario) -> Scenario {
+    // What cannot be loaded is told by whoever makes a plan.
+    _ = controls::load(scenario);
     let mut resolved = effective(scenario, host_rate(scenario));
     let roce = &resolved.roce;
     let follows = roce.recovery.is_selective() && roce.max_outstanding.is_none();
@@ -27,16 +29,26 @@ pub(super) fn effective(scenario: &Scenario, rate: Option<Bandwidth>) -> Scenari
     if let Some(rate) = rate.filter(|_| scenario.profile.is_none()) {
         fill_in_presets(&mut effective, rate);
     }
+    pin_modules(&mut effective);
     effective
+}
+
+/// What is known of modules once they are loaded.
+fn pin_modules(scenario: &mut Scenario) {
+    for_each_algorithm(scenario, Algorithm::pinned);
 }
 
 /// Every value of algorithms that a preset gives, where it does not differ from host to host. Rules of another
 /// simulator have parameters of their own.
 fn fill_in_presets(scenario: &mut Scenario, rate: Bandwidth) {
+    for_each_algorithm(scenario, |algorithm| algorithm.effective(rate));
+}
+
+fn for_each_algorithm(scenario: &mut Scenario, with: impl Fn(&Algorithm) -> Algorithm) {
     let of_classes = scenario.class.values_mut().map(|class| &mut class.congestion_control);
     let chosen = of_classes.chain([&mut scenario.congestion_control]).flatten();
     for algorithm in chosen.chain(scenario.workload.algorithms_mut()) {
-        *algorithm = algorithm.effective(rate);
+        *algorithm = with(algorithm);
     }
 }
 

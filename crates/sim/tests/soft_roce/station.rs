@@ -38,7 +38,7 @@ pub(crate) struct Station<'a> {
 impl<'a> Station<'a> {
     pub(crate) fn new(setup: &Setup, connection: &'a Connection, side: Side) -> Self {
         let (end, other) = (connection.end(side), connection.end(side.other()));
-        let mut nic = Nic::new(NicConfig { line_rate: LINE_RATE, encapsulation_len: 42 });
+        let mut nic = Nic::new(NicConfig { line_rate: LINE_RATE, encapsulation_len: 42, seed: 0 });
         nic.set_memory(memory(end, &BTreeMap::new()));
         let receive_queue = if end.receives.is_empty() {
             ReceiveQueueConfig::Endless

@@ -14,7 +14,7 @@ pub(crate) fn save(
 ) -> Result {
     let mut state = Vec::new();
     control.save(&mut state)?;
-    save_value(&(algorithm.name(), telemetry(algorithm), state), to)
+    save_value(&(algorithm.identity(), telemetry(algorithm), state), to)
 }
 
 /// The name of the telemetry in its packets.
@@ -29,7 +29,7 @@ pub(crate) fn load(
     from: &mut &[u8],
 ) -> Result {
     let (name, carried, state): (String, Option<String>, Vec<u8>) = load_value(from)?;
-    let is_same = name == algorithm.name() && carried.as_deref() == telemetry(algorithm);
+    let is_same = name == algorithm.identity() && carried.as_deref() == telemetry(algorithm);
     let mut rest = &state[..];
     if is_same {
         control.load(&mut rest)?;

@@ -57,8 +57,15 @@ impl Model {
     fn new(algorithm: &Algorithm, line_rate: Bandwidth) -> Self {
         let base_rtt = Duration::from_us(5);
         let bdp = line_rate.bytes_in(base_rtt).get();
-        let control =
-            algorithm.build(&Path { line_rate, base_rtt, bdp, path_mtu: 1024, others: 0 });
+        let control = algorithm.build(&Path {
+            line_rate,
+            base_rtt,
+            bdp,
+            path_mtu: 1024,
+            others: 0,
+            seed: 0,
+            start: SimTime::ZERO,
+        });
         let feedback = algorithm.feedback(line_rate);
         let now = SimTime::ZERO;
         let writer = match feedback {

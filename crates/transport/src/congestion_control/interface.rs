@@ -94,6 +94,17 @@ pub struct Path {
     pub path_mtu: u32,
     /// Other queue pairs of the NIC that have sent and are not done as this one starts.
     pub others: u32,
+    /// A number of the queue pair's own, which follows from the run's seed: where random numbers may start.
+    pub seed: u64,
+    /// When the queue pair starts.
+    pub start: SimTime,
+}
+
+/// The [seed](Path::seed) of the queue pair with a number, in a NIC with a seed of its own.
+pub fn control_seed(nic: u64, qpn: u32) -> u64 {
+    /// Odd, so that no two queue pairs of a NIC have the same.
+    const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+    (nic ^ u64::from(qpn)).wrapping_mul(MULTIPLIER)
 }
 
 impl Path {

@@ -12,6 +12,7 @@ pub(crate) mod checkpoint;
 #[cfg(test)]
 mod conformance;
 mod delay;
+mod external;
 mod feedback;
 mod interface;
 mod parameter;
@@ -26,8 +27,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use delay::Delay;
+pub use external::{ControlFault, ExternalAlgorithm, Loaded};
 pub use feedback::Feedback;
-pub use interface::{Ack, CongestionControl, LossEvent, Path, Sent, Telemetry};
+pub use interface::{Ack, CongestionControl, LossEvent, Path, Sent, Telemetry, control_seed};
 pub use parameter::InvalidParameter;
 pub use timers::Timers;
 
@@ -85,6 +87,8 @@ algorithms! {
     HpccPint = "hpcc-pint" => hpcc_pint,
     /// QCN (IEEE 802.1Qau): switches sample their queues and notify senders at layer 2.
     Qcn = "qcn" => qcn,
+    /// A WebAssembly module that the user wrote.
+    Wasm = "wasm" => wasm,
 }
 
 impl Algorithm {
@@ -115,6 +119,53 @@ impl Algorithm {
     /// Every registered algorithm with its default parameters.
     pub fn all_defaults() -> impl Iterator<Item = Self> {
         DESCRIPTORS.iter().map(|descriptor| (descriptor.default)())
+    }
+
+    /// What results call it: its name, and of one that was loaded its own name behind it.
+    pub fn label(&self) -> &str {
+        self.loaded().map_or_else(|| self.name(), |loaded| loaded.0.label())
+    }
+
+    /// What tells it from other algorithms: its name, and of one that was loaded its identity too.
+    pub fn identity(&self) -> String {
+        match self.loaded() {
+            Some(loaded) => format!("{} {}", self.name(), loaded.0.identity()),
+            None => self.name().to_owned(),
+        }
+    }
+
+    /// What was loaded, if it is an algorithm that is.
+    pub fn loaded(&self) -> Option<&Loaded> {
+        match self {
+            Self::Wasm(parameters) => parameters.module.get(),
+            _ => None,
+        }
+    }
+
+    /// The same algorithm with the hash of its module and all values of the module's parameters, if it has one.
+    #[must_use]
+    pub fn pinned(&self) -> Self {
+        match (self, self.loaded()) {
+            (Self::Wasm(parameters), Some(loaded)) => Self::Wasm(parameters.pinned(loaded)),
+            _ => self.clone(),
+        }
+    }
+
+    /// The same algorithm for another run: nothing went wrong in it so far.
+    #[must_use]
+    pub fn for_run(&self) -> Self {
+        match (self, self.loaded()) {
+            (Self::Wasm(parameters), Some(loaded)) => {
+                let module = wasm::Slot::of(loaded.0.for_run());
+                Self::Wasm(wasm::Parameters { module, ..parameters.clone() })
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// What went wrong in one of its controllers first, of those that are running.
+    pub fn fault(&self) -> Option<ControlFault> {
+        self.loaded()?.0.fault()
     }
 
     /// What it does, in a line.

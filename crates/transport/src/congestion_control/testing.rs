@@ -13,6 +13,8 @@ pub(super) fn path(line_rate: Bandwidth) -> Path {
         bdp: line_rate.bytes_in(base_rtt).get(),
         path_mtu: 1_000,
         others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What all end hosts of a run have in common.
 
-use rocelab_units::{Bandwidth, Duration};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{TelemetryKind, TelemetryUnits};
 
 use crate::Algorithm;
@@ -35,8 +35,15 @@ pub struct Config {
 /// starts every flow at the line rate, and has a window of its own in place of the algorithm's.
 pub fn can_drive(algorithm: &Algorithm, line_rate: Bandwidth) -> bool {
     // Windows in proportion to the path are off without a bandwidth-delay product.
-    let path =
-        Path { line_rate, base_rtt: Duration::from_us(10), bdp: 0, path_mtu: 1_000, others: 0 };
+    let path = Path {
+        line_rate,
+        base_rtt: Duration::from_us(10),
+        bdp: 0,
+        path_mtu: 1_000,
+        others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
+    };
     let control = algorithm.build(&path);
     !control.counts_sent_bytes() && control.window().is_none() && control.rate() >= line_rate
 }

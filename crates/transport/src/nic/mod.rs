@@ -58,7 +58,7 @@ impl Nic {
         Self {
             queue_pairs: QueuePairs::default(),
             arbitration: Arbitration::default(),
-            shared: Shared::default(),
+            shared: Shared::new(config.seed),
             config,
             host: None,
         }

@@ -35,9 +35,16 @@ pub(crate) struct Shared {
     pub(crate) migrations: Vec<PathMigration>,
     /// Queue pairs that have sent and are not done.
     pub(crate) active: u32,
+    /// Where the seeds of congestion controls come from.
+    pub(crate) control_seed: u64,
 }
 
 impl Shared {
+    /// Of a NIC whose congestion controls have seeds from this one.
+    pub(crate) fn new(control_seed: u64) -> Self {
+        Self { control_seed, ..Self::default() }
+    }
+
     /// The operands of the atomic operation that is received.
     pub(crate) fn arriving_operands(&self) -> AtomicOperands {
         match &self.arriving {

@@ -76,18 +76,19 @@ impl Pacer {
 
     /// Data will leave: builds the controller, if that was not done before, or wakes it. `active` counts
     /// the queue pairs of the NIC whose controllers are awake. One whose packets are not `acknowledged`
-    /// starts as if it were alone, since nothing would raise its rate.
+    /// starts as if it were alone, since nothing would raise its rate. The `seed` is that of the [path](Path::seed).
     #[inline]
     pub(super) fn start(
         &mut self,
         now: SimTime,
         profile: &QueuePairProfile,
         active: &mut u32,
-        acknowledged: impl FnOnce() -> bool,
+        (acknowledged, seed): (impl FnOnce() -> bool, impl FnOnce() -> u64),
     ) {
         if self.control.is_none() {
             let others = if acknowledged() { *active } else { 0 };
-            self.control = Some(self.build(profile, others));
+            let start = Path { start: now, seed: seed(), others, ..path(profile, self.line_rate) };
+            self.control = Some(self.build(profile, &start));
             self.refresh(now);
             self.asleep = false;
             *active += 1;
@@ -109,14 +110,13 @@ impl Pacer {
         }
     }
 
-    /// Builds the controller, beside so many `others` that are awake in the NIC.
+    /// Builds the controller.
     pub(super) fn build(
         &mut self,
         profile: &QueuePairProfile,
-        others: u32,
+        path: &Path,
     ) -> Box<dyn CongestionControl> {
-        let path = Path { others, ..path(profile, self.line_rate) };
-        let control = profile.congestion_control.build(&path);
+        let control = profile.congestion_control.build(path);
         self.counts_sent_bytes = control.counts_sent_bytes();
         control
     }
@@ -310,6 +310,7 @@ impl Pacer {
     }
 }
 
+/// The path of a queue pair of which nothing more is known.
 fn path(profile: &QueuePairProfile, line_rate: Bandwidth) -> Path {
     Path {
         line_rate,
@@ -317,6 +318,8 @@ fn path(profile: &QueuePairProfile, line_rate: Bandwidth) -> Path {
         bdp: line_rate.bytes_in(profile.base_rtt).get(),
         path_mtu: profile.path_mtu.bytes(),
         others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
     }
 }
 
@@ -452,7 +455,7 @@ mod tests {
         pacer.sleep(&mut active);
         pacer.sleep(&mut active);
         assert_eq!((pacer.timeout(), active), (SimTime::NEVER, 0));
-        pacer.start(at(35), &profile(), &mut active, || true);
+        pacer.start(at(35), &profile(), &mut active, (|| true, || 0));
         assert_eq!(active, 1);
         assert_eq!(*expired.lock().unwrap(), [10, 20, 30].map(at));
         assert_eq!(pacer.timeout(), at(40));

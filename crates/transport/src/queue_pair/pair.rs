@@ -490,7 +490,7 @@ mod tests {
             profile: Arc::new(profile),
         };
         let line_rate = Bandwidth::from_gbps(100);
-        let nic = NicConfig { line_rate, encapsulation_len: 42 };
+        let nic = NicConfig { line_rate, encapsulation_len: 42, seed: 0 };
         QueuePair::new(&config, &nic, QueuePairState::ReadyToSend)
     }
 

@@ -7,6 +7,7 @@ use super::pair::{QueuePair, success};
 use super::requester::Request;
 use super::responder::{Acknowledge, Detailed, ReadData, Released};
 use crate::congestion_control::Telemetry;
+use crate::congestion_control::control_seed;
 use crate::nic::Shared;
 use crate::sequence::Sequence;
 use crate::{CompletionStatus, Content, Packet, Transmit};
@@ -17,7 +18,9 @@ impl QueuePair {
     pub(crate) fn transmit(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
         let acknowledged =
             || self.unreliable.is_none() && self.requester.messages_outstanding() > 0;
-        self.pacer.start(now, &self.profile, &mut shared.active, acknowledged);
+        let (nic_seed, qpn) = (shared.control_seed, self.qpn);
+        let seed = || control_seed(nic_seed, qpn);
+        self.pacer.start(now, &self.profile, &mut shared.active, (acknowledged, seed));
         let responds = self.responder.has_data()
             && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
         self.prefers_responses = !responds;

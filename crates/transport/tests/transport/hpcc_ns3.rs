@@ -69,6 +69,8 @@ fn start(nic: &mut Nic<u64>, number: u32, size: u32, window: u64) {
         bdp: window,
         path_mtu: 1_000,
         others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
     };
     nic.start(at(0), &flow, &path, window);
 }

@@ -123,7 +123,8 @@ impl Pair {
 
     pub(crate) fn without_queue_pairs(line_rate: Bandwidth) -> Self {
         let before_bth = encapsulation_len(Encapsulation::V2Ipv4, false);
-        let config = NicConfig { line_rate, encapsulation_len: u16::try_from(before_bth).unwrap() };
+        let config =
+            NicConfig { line_rate, encapsulation_len: u16::try_from(before_bth).unwrap(), seed: 0 };
         Self {
             nics: [Nic::new(config), Nic::new(config)],
             now: SimTime::ZERO,

@@ -109,7 +109,7 @@ fn nics(encapsulation: Encapsulation) -> Pair {
     let line_rate = Bandwidth::from_gbps(100);
     let mut pair = Pair::without_queue_pairs(line_rate);
     let encapsulation_len = u16::try_from(encapsulation_len(encapsulation, false)).unwrap();
-    let config = NicConfig { line_rate, encapsulation_len };
+    let config = NicConfig { line_rate, encapsulation_len, seed: 0 };
     pair.nics = [0, 1].map(|_| rocelab_transport::Nic::new(config));
     pair
 }

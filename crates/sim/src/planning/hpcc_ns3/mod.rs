@@ -66,6 +66,10 @@ fn check_algorithm(algorithm: &Algorithm, topology: &Topology) -> Result<(), Fau
         let help = "leave `delay` out, or run it without the profile";
         return Err(Fault::at(key, message).help(help));
     }
+    if algorithm.loaded().is_some() {
+        let message = "this profile's hosts run the algorithms of that simulator alone";
+        return Err(Fault::at(key, message).help("run it without the profile"));
+    }
     let fastest = topology.links.iter().map(|link| link.rate).max().unwrap_or_default();
     ensure(hpcc_ns3::can_drive(algorithm, fastest), || {
         let message = "this profile's hosts start at the line rate, count no bytes sent and have \

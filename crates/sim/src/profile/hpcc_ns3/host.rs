@@ -56,7 +56,18 @@ impl ByteSequenceHost {
         };
         let window = if rules.has_window { bdp } else { 0 };
         let path_mtu = rules.payload_bytes;
-        (Path { line_rate: self.line_rate, base_rtt, bdp: window, path_mtu, others: 0 }, window)
+        (
+            Path {
+                line_rate: self.line_rate,
+                base_rtt,
+                bdp: window,
+                path_mtu,
+                others: 0,
+                seed: 0,
+                start: SimTime::ZERO,
+            },
+            window,
+        )
     }
 }
 

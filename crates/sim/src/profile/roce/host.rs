@@ -112,8 +112,11 @@ impl VerbsHost {
         let link = adjacency.ports_of(node).first();
         let line_rate = link.map(|port| plan.topology.links[port.link as usize].rate);
         let encapsulation_len = plan.roce.encapsulation_len(node);
-        let mut nic =
-            Nic::new(NicConfig { line_rate: line_rate.unwrap_or_default(), encapsulation_len });
+        let mut nic = Nic::new(NicConfig {
+            line_rate: line_rate.unwrap_or_default(),
+            encapsulation_len,
+            seed: plan.control_seed(node),
+        });
         let integrity = plan.integrity.then(|| Box::new(Integrity::new(plan.seed)));
         if integrity.is_some() {
             nic.set_memory(Memory::open());

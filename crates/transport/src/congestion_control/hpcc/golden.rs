@@ -7,7 +7,7 @@
 //! and the rate 100 / c + 0.04 = 95.22 Gb/s. In the last row the clock of the records has gone
 //! round.
 
-use rocelab_units::{Bandwidth, Duration};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{IntHeader, IntHop, IntUnits, TelemetryHeader, TelemetryUnits};
 
 use super::Parameters;
@@ -43,6 +43,8 @@ fn check(parameters: &str, rates: [u64; 12], window: u64) {
         bdp: 52_000,
         path_mtu: 1_000,
         others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
     });
     for ((acknowledged, sent, records), expected) in SCRIPT.into_iter().zip(rates) {
         assert!(!control.repaces() || acknowledged > 2_000, "the first one sets no rate");
@@ -185,8 +187,15 @@ fn without_a_window_a_standing_queue_is_without_measure() {
     // infinity times 0, NaN, and the quotient 2^63, which is cut to the line rate.
     let parameters: Parameters = toml::from_str("max_stage = 0").unwrap();
     let (line_rate, base_rtt) = (Bandwidth::from_gbps(100), Duration::from_ns(4_160));
-    let mut control =
-        parameters.build(&Path { line_rate, base_rtt, bdp: 0, path_mtu: 1_000, others: 0 });
+    let mut control = parameters.build(&Path {
+        line_rate,
+        base_rtt,
+        bdp: 0,
+        path_mtu: 1_000,
+        others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
+    });
     for (time, queue, expected) in [
         (1_000, 0, 100_000_000_000),
         (1_100, 90_000, 95_040_000_000),

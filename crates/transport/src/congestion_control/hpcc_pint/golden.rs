@@ -1,6 +1,6 @@
 //! A curve: by a model written anew in Python with its whole numbers, fractions and IEEE doubles.
 
-use rocelab_units::{Bandwidth, Duration};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::TelemetryHeader;
 
 use super::Parameters;
@@ -20,6 +20,8 @@ fn the_curve_with_one_additive_stage() {
         bdp: 52_000,
         path_mtu: 1_000,
         others: 0,
+        seed: 0,
+        start: SimTime::ZERO,
     });
     for (acknowledged, sent, field, expected) in [
         (1_000, 60_000, 200, 100_000_000_000),

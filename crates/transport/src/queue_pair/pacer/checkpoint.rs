@@ -47,7 +47,7 @@ impl Pacer {
 
     fn load_control(&mut self, profile: &QueuePairProfile, from: &mut &[u8]) -> Result {
         let answers = load_value(from)?;
-        let mut control = self.build(profile, 0); // Its rate is loaded.
+        let mut control = self.build(profile, &super::path(profile, self.line_rate)); // Its rate is loaded, and its seed if it keeps one.
         checkpoint::load(&profile.congestion_control, control.as_mut(), from)?;
         self.control = Some(control);
         (self.rate, self.window, self.timeout) = answers;

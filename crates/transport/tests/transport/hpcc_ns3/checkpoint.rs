@@ -23,7 +23,19 @@ fn described(number: u32) -> Option<(Flow, Path, u64)> {
     let size = *SIZES.get(number as usize)?;
     let flow = Flow { number, destination: 1, ports: 100 << 16 | 10_000, size, priority: 3 };
     let base_rtt = Duration::from_us(4);
-    Some((flow, Path { line_rate: LINE, base_rtt, bdp: 8_000, path_mtu: 1_000, others: 0 }, 8_000))
+    Some((
+        flow,
+        Path {
+            line_rate: LINE,
+            base_rtt,
+            bdp: 8_000,
+            path_mtu: 1_000,
+            others: 0,
+            seed: 0,
+            start: SimTime::ZERO,
+        },
+        8_000,
+    ))
 }
 
 fn saved(nic: &Nic<u64>) -> Vec<u8> {

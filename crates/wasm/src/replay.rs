@@ -1,0 +1,219 @@
+//! The events of one queue pair again, from a file: lines of JSON.
+
+use rocelab_transport::congestion_control::Path;
+use rocelab_units::{Bandwidth, Duration, SimTime};
+use serde::{Deserialize, Serialize};
+
+use crate::block::{FLAG_ECN, FLAG_REPACE, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
+use crate::fault::Cause;
+use crate::instance::Instance;
+use crate::metadata::GuestEvent;
+use crate::module::{GuestModule, LoadError};
+use crate::queue_pair::QueuePair;
+
+/// A line: what happened at `now` [ps].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, tag = "event", rename_all = "kebab-case")]
+pub enum ReplayEvent {
+    /// The queue pair starts. The first line, and no other.
+    Open {
+        /// [ps]
+        now: u64,
+        /// [bit/s]
+        line_rate: u64,
+        /// [ps]
+        base_rtt: u64,
+        /// [bytes]
+        bdp: u64,
+        /// Payload of a full packet [bytes].
+        mtu: u32,
+        /// See [`Path::seed`].
+        #[serde(default)]
+        seed: u64,
+    },
+    /// Something was acknowledged.
+    Ack {
+        /// [ps]
+        now: u64,
+        /// [bytes]
+        acked: u64,
+        /// [bytes]
+        acknowledged: u64,
+        /// [bytes]
+        sent: u64,
+        /// [ps]; none if left out.
+        #[serde(default)]
+        rtt: Option<u64>,
+        /// Whether the receiver saw congestion.
+        #[serde(default)]
+        ecn: bool,
+    },
+    /// A CNP arrived.
+    Cnp {
+        /// [ps]
+        now: u64,
+    },
+    /// A notification of a switch arrived.
+    Cnm {
+        /// [ps]
+        now: u64,
+        /// 0 to 63.
+        feedback: u8,
+    },
+    /// A data packet leaves.
+    Sent {
+        /// [ps]
+        now: u64,
+        /// Its frame [bytes].
+        bytes: u64,
+    },
+    /// Something is sent again.
+    Loss {
+        /// [ps]
+        now: u64,
+        /// Whether a timeout told it.
+        #[serde(default)]
+        timeout: bool,
+    },
+    /// A timer expired.
+    Timer {
+        /// [ps]
+        now: u64,
+        /// 0 to 2.
+        timer: u32,
+    },
+}
+
+/// What a guest answers to a line. Times are ps; none is never.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ReplayAnswer {
+    /// [bit/s]
+    pub rate: u64,
+    /// [bytes]; none is no limit.
+    pub window: Option<u64>,
+    /// When each timer expires.
+    pub timers: Vec<Option<u64>>,
+    /// Whether the rate counts for the packet that waits already.
+    pub repaces: bool,
+    /// Instructions of the call.
+    pub fuel: u64,
+}
+
+/// Why a line has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// It is no event.
+    #[error("it is no event: {0}")]
+    Line(String),
+    /// The first one does not start a queue pair, or another one does.
+    #[error("`open` is the first event, and no other: a file has the events of one queue pair")]
+    Open,
+    /// There is no such timer.
+    #[error("timer = {0}: there are 0, 1 and 2")]
+    Timer(u32),
+    /// The guest failed.
+    #[error("the module failed: {0}")]
+    Guest(Cause),
+}
+
+/// A module that is told the events of one queue pair.
+#[derive(Debug)]
+pub struct Replay {
+    instance: Instance,
+    pair: Option<QueuePair>,
+    values: Vec<i64>,
+    state: usize,
+    fuel: u64,
+}
+
+impl Replay {
+    /// A module with these values of its parameters.
+    ///
+    /// # Errors
+    /// If no instance can be made.
+    pub fn new(module: &GuestModule, values: Vec<i64>, fuel: u64) -> Result<Self, LoadError> {
+        let instance = Instance::new(module.compiled())?;
+        Ok(Self { instance, pair: None, values, state: module.metadata().state, fuel })
+    }
+
+    /// Tells the guest of the event of a line.
+    ///
+    /// # Errors
+    /// If the line is wrong, or the guest fails.
+    pub fn line(&mut self, line: &str) -> Result<ReplayAnswer, ReplayError> {
+        let event = serde_json::from_str(line);
+        self.tell(&event.map_err(|error| ReplayError::Line(error.to_string()))?)
+    }
+
+    fn tell(&mut self, event: &ReplayEvent) -> Result<ReplayAnswer, ReplayError> {
+        let Self { instance, pair, values, state, fuel } = self;
+        let failed = ReplayError::Guest;
+        let pair = match (event.parts()?, pair) {
+            (Parts::Open(path), pair @ None) => {
+                let pair = pair.insert(QueuePair::new(&path, values, *state));
+                pair.open(instance, path.start.ps(), *fuel).map_err(failed)?;
+                pair
+            }
+            (Parts::Event(event, input), Some(pair)) => {
+                pair.call(instance, event.kind(), &input, *fuel).map_err(failed)?;
+                if event == GuestEvent::Timer {
+                    pair.check_expired(input.value as usize, input.now).map_err(failed)?;
+                }
+                pair
+            }
+            (Parts::Open(_), Some(_)) | (Parts::Event(..), None) => return Err(ReplayError::Open),
+        };
+        let answers = pair.answers();
+        let unless_never = |value: u64| (value != NEVER).then_some(value);
+        Ok(ReplayAnswer {
+            rate: answers.rate,
+            window: unless_never(answers.window),
+            timers: answers.timers.map(unless_never).to_vec(),
+            repaces: answers.flags & FLAG_REPACE != 0,
+            fuel: *fuel - instance.fuel_left(),
+        })
+    }
+}
+
+/// What a call is about.
+enum Parts {
+    Open(Path),
+    Event(GuestEvent, Input),
+}
+
+impl ReplayEvent {
+    fn parts(&self) -> Result<Parts, ReplayError> {
+        let (event, input) = match *self {
+            Self::Open { now, line_rate, base_rtt, bdp, mtu, seed } => {
+                return Ok(Parts::Open(Path {
+                    line_rate: Bandwidth::from_bps(line_rate),
+                    base_rtt: Duration::from_ps(base_rtt),
+                    bdp,
+                    path_mtu: mtu,
+                    others: 0,
+                    seed,
+                    start: SimTime::from_ps(now),
+                }));
+            }
+            Self::Ack { now, acked, acknowledged, sent, rtt, ecn } => {
+                let flags = u32::from(ecn) * FLAG_ECN + u32::from(rtt.is_some()) * FLAG_RTT;
+                let rtt = rtt.unwrap_or(NEVER);
+                (GuestEvent::Ack, Input { acked, acknowledged, sent, rtt, flags, ..Input::at(now) })
+            }
+            Self::Cnp { now } => (GuestEvent::Cnp, Input::at(now)),
+            Self::Cnm { now, feedback } => {
+                (GuestEvent::Cnm, Input { value: feedback.into(), ..Input::at(now) })
+            }
+            Self::Sent { now, bytes } => (GuestEvent::Sent, Input { bytes, ..Input::at(now) }),
+            Self::Loss { now, timeout } => {
+                let flags = u32::from(timeout) * FLAG_TIMEOUT;
+                (GuestEvent::Loss, Input { flags, ..Input::at(now) })
+            }
+            Self::Timer { timer, .. } if timer > 2 => return Err(ReplayError::Timer(timer)),
+            Self::Timer { now, timer } => {
+                (GuestEvent::Timer, Input { value: timer, ..Input::at(now) })
+            }
+        };
+        Ok(Parts::Event(event, input))
+    }
+}
