@@ -1,13 +1,12 @@
 //! One host, from programs to the wire and back.
 
-use std::collections::VecDeque;
-
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::SplitMix64;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bytes, Duration, SimTime};
 
 use crate::cache::{CacheCounts, ContextCache};
+use crate::later::Later;
 use crate::memory::MemoryPath;
 use crate::pcie::{Direction, Pcie};
 use crate::pipeline::Pipeline;
@@ -50,8 +49,8 @@ struct Bus {
 /// What has arrived and is not in memory.
 #[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 struct Buffer {
-    /// When each frame leaves it, and its bytes.
-    frames: VecDeque<(SimTime, u32)>,
+    /// The bytes of each frame, by when it leaves. What has no payload does not wait behind what has.
+    frames: Later<u32>,
     stored: u64,
     most: u64,
 }
@@ -303,7 +302,7 @@ impl HostPath {
     /// When no more than so many bytes will be in the buffer, if nothing else arrives.
     pub fn drained_to(&self, bytes: u64) -> SimTime {
         let mut left = self.buffer.stored;
-        for &(at, len) in &self.buffer.frames {
+        for (at, &len) in self.buffer.frames.iter() {
             left -= u64::from(len);
             if left <= bytes {
                 return at;
@@ -499,17 +498,13 @@ impl HostPath {
 
 impl Buffer {
     fn drain(&mut self, now: SimTime) {
-        while let Some(&(at, len)) = self.frames.front()
-            && at <= now
-        {
+        while let Some(len) = self.frames.pop_due(now) {
             self.stored -= u64::from(len);
-            self.frames.pop_front();
         }
     }
 
     fn hold(&mut self, until: SimTime, len: u32) {
-        let until = until.max(self.frames.back().map_or(until, |&(last, _)| last));
-        self.frames.push_back((until, len));
+        self.frames.push(until, len);
         self.stored += u64::from(len);
         self.most = self.most.max(self.stored);
     }

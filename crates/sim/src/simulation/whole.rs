@@ -281,7 +281,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
     }
 
     /// What each host that takes time has done, and how often its NIC asked for pauses, in the order of nodes.
-    pub(crate) fn host_counts(self) -> Vec<(NodeId, HostCounts, u64)> {
+    pub fn host_counts(self) -> Vec<(NodeId, HostCounts, u64)> {
         let mut all: Vec<_> = self.parts().flat_map(Overview::host_counts).collect();
         all.sort_by_key(|&(node, ..)| node);
         all

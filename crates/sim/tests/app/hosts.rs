@@ -190,3 +190,98 @@ fn a_model_without_times_changes_nothing() {
         assert_eq!(digest(&text), digest(&format!("{text}[[host_model]]\nprofile = \"none\"\n")));
     }
 }
+
+/// Hosts around a switch, host-0 of which has this model.
+fn star(hosts: u32, top: &str, model: &str, rest: &str) -> String {
+    format!(
+        "[topology.single-switch]\nhosts = {hosts}\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+         [congestion_control.none]\n{top}[[host_model]]\nhosts = [\"host-0\"]\n{model}\n{rest}"
+    )
+}
+
+const LOSSLESS: &str = "[switch]\nbuffer = \"12MB\"\nlossless = [3]\n";
+
+/// When a run of flows is over that all begin at this time (us), counted from there.
+fn time_from(text: &str, start: u64) -> f64 {
+    let run = run(text);
+    assert_eq!(run.ending, Ending::Finished, "{text}");
+    (run.simulation.now().ps() - start) as f64 / 1e6
+}
+
+/// A thread that is busy with work for one queue pair does not hold up the others.
+#[test]
+fn what_is_posted_later_holds_nothing_up() {
+    let bulk =
+        "[workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }]\n";
+    let small = "[workload.app]\nclients = [\"host-0\"]\nservers = [\"host-2\"]\nqueue_depth = 64\n\
+                 operations = 100\nsteps = [{ by = \"client\", verb = \"write\", bytes = \"64B\" }]\n";
+    let model = "cpu = { threads = 4, post = \"1us\" }";
+    let run = run(&star(3, LOSSLESS, model, &format!("{bulk}{small}")));
+    assert_eq!(run.ending, Ending::Finished);
+    let bulk_alone = time_from(&star(3, LOSSLESS, model, bulk), 0);
+    let flow = run.flow_ends.first().expect("the flow ends").finished.ps() as f64 / 1e6;
+    assert_within(flow / bulk_alone, (0.99, 1.05), "beside small messages");
+}
+
+/// Posting goes on while packets leave.
+#[test]
+fn posting_and_sending_overlap() {
+    let text = |start: &str| {
+        star(
+            2,
+            LOSSLESS,
+            "",
+            &format!(
+                "[workload.flows]\nmessage = \"1KiB\"\nlist = [{{ from = \"host-0\", to = \"host-1\", \
+                 bytes = \"1MiB\", start = \"{start}\" }}]\n"
+            ),
+        )
+    };
+    // 1024 work requests, one each 120 ns, take longer than the processor and the link.
+    let time = time_from(&text("0s"), 0);
+    about(time, 1024.0 * 0.12, 0.03, "1 MiB in messages of 1 KiB");
+    about(time_from(&text("1ms"), 1_000_000_000), time, 1e-9, "later");
+}
+
+/// READs of several clients fill the link of a server.
+#[test]
+fn reads_fill_the_link_of_a_server() {
+    for clients in [2, 8] {
+        let run = run(&star(
+            clients + 1,
+            LOSSLESS,
+            "",
+            &format!(
+                "[workload.app]\nclients = [\"host-1..host-{clients}\"]\nservers = [\"host-0\"]\n\
+                 queue_depth = 16\noperations = 200\nsteps = [{{ by = \"client\", verb = \"read\", \
+                 bytes = \"4KiB\" }}]\n"
+            ),
+        ));
+        assert_eq!(run.ending, Ending::Finished);
+        let bits = f64::from(clients) * 200.0 * 4096.0 * 8.0;
+        let rate = bits / (run.simulation.now().ps() as f64 / 1e3);
+        assert!(rate > 85.0, "{clients} clients: {rate} Gbit/s");
+    }
+}
+
+/// On InfiniBand slow memory holds the sender's credits, and requests of a queue pair keep their order.
+#[test]
+fn slow_memory_holds_credits_and_order() {
+    let text = star(
+        2,
+        "[infiniband]\nvl_buffer = \"32KiB\"\n",
+        "memory = { posted_credits = 9 }",
+        "[workload.storage]\nclients = [\"host-1\"]\nservers = [\"host-0\"]\nblock = \"16KiB\"\n\
+         operations = 60\nqueue_depth = 8\nread_fraction = 0.5\n[workload.flows]\nlist = [{ from = \
+         \"host-1\", to = \"host-0\", bytes = \"500KB\" }, { from = \"host-0\", to = \"host-1\", \
+         bytes = \"500KB\" }]\n",
+    );
+    let run = run(&text);
+    assert_eq!(run.ending, Ending::Finished);
+    let network = run.simulation.network();
+    let drops = network.totals(run.simulation.now()).frames_dropped;
+    assert_eq!((drops, network.nic_counters().naks_sent.packets), (0, 0));
+    let (_, counts, _) = network.host_counts()[0];
+    let peak = counts.max_buffered;
+    assert!((10_000..=32 << 10).contains(&peak), "{peak} bytes in the adapter");
+}

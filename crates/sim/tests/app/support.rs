@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_sim::network::{OperationEnd, RecordKind};
+use rocelab_sim::network::{FlowEnd, OperationEnd, RecordKind};
 use rocelab_sim::{Ending, Plan, Planning, Scenario, Simulation};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
@@ -24,6 +24,8 @@ pub(crate) struct Run {
     pub(crate) ending: Ending,
     /// The ends of operations, and when they were.
     pub(crate) ends: Vec<(SimTime, OperationEnd)>,
+    /// Those of flows.
+    pub(crate) flow_ends: Vec<FlowEnd>,
 }
 
 pub(crate) fn plan(text: &str) -> Plan {
@@ -37,12 +39,14 @@ pub(crate) fn plan(text: &str) -> Plan {
 pub(crate) fn run(text: &str) -> Run {
     let plan = Arc::new(plan(text));
     let mut simulation = Simulation::new(Arc::clone(&plan)).expect("a plan becomes a network");
-    let mut ends = Vec::new();
+    let (mut ends, mut flow_ends) = (Vec::new(), Vec::new());
     let ending = loop {
         let ending = simulation.advance(10_000);
         for record in simulation.take_records() {
-            if let RecordKind::OperationEnd(end) = record.kind {
-                ends.push((record.key.time, end));
+            match record.kind {
+                RecordKind::OperationEnd(end) => ends.push((record.key.time, end)),
+                RecordKind::FlowEnd(end) => flow_ends.push(end),
+                _ => {}
             }
         }
         simulation.network().audit().unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -50,7 +54,7 @@ pub(crate) fn run(text: &str) -> Run {
             break ending;
         }
     };
-    Run { plan, simulation, ending, ends }
+    Run { plan, simulation, ending, ends, flow_ends }
 }
 
 impl Run {
