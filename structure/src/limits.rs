@@ -46,7 +46,9 @@ pub(crate) fn exceeded(sources: &[Source], names: &Names, arrows: &Arrows) -> Ve
     found.extend(up.lines().map(|arrow| format!("a room uses one above it: {arrow}")));
     let cycles = cycles(sources.len(), arrows);
     for cycle in cycles.iter().filter(|cycle| cycle.len() > CYCLE) {
-        found.push(format!("a cycle of {} files (at most {CYCLE})", cycle.len()));
+        let files: Vec<String> = cycle.iter().map(|&one| sources[one].module.join("::")).collect();
+        let count = cycle.len();
+        found.push(format!("a cycle of {count} files (at most {CYCLE}): {}", files.join(", ")));
     }
     let rooms = rooms(sources, arrows);
     let all: usize = rooms.values().map(|room| room.lines).sum();

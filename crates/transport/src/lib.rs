@@ -60,7 +60,7 @@ pub use content::{AtomicOperands, Content};
 pub use counters::{Counters, Traffic};
 pub use marking::{Marking, MarkingConfig};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
-pub use nic::{Backlog, FIRST_QPN, Nic, NoRoom, Timer};
+pub use nic::{Backlog, FIRST_QPN, HostSide, HostedNic, Nic, NoRoom, Timer};
 pub use packet::{Packet, Transmit, has_alternate_path, marked, marking_of};
 pub use path_entropy::PathEntropy;
 pub use queue_pair::{OutstandingWork, QueuePair, QueuePairState, Standing, StateError};

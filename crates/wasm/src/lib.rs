@@ -1,7 +1,7 @@
 //! Congestion controls that users write, as WebAssembly modules.
 //!
 //! A module (the *guest*) is called for what happens to a queue pair, and answers with a rate, a window and timers. What it
-//! is told and answers lies in one [block](block) of its memory. It keeps nothing between two calls: the state of each queue
+//! is told and answers lies in one [block] of its memory. It keeps nothing between two calls: the state of each queue
 //! pair is a part of the block that the host copies in and out, so that a run can be cut into parts, moved between threads
 //! and saved. A module that keeps something in a place of its own is refused as it is loaded.
 //!

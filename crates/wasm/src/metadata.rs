@@ -27,7 +27,7 @@ pub struct Metadata {
     pub reference: String,
     /// What it needs to be told.
     pub feedback: GuestFeedback,
-    /// With `cnp`: the least time between two CNPs for a queue pair [ps].
+    /// With `cnp`: the least time between two CNPs for a queue pair (ps).
     #[serde(default = "usual_cnp_interval")]
     pub cnp_interval: u64,
     /// Bytes that it keeps for each queue pair.

@@ -11,17 +11,17 @@ use crate::metadata::GuestEvent;
 use crate::module::{GuestModule, LoadError};
 use crate::queue_pair::QueuePair;
 
-/// A line: what happened at `now` [ps].
+/// A line: what happened at `now` (ps).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, tag = "event", rename_all = "kebab-case")]
 pub enum ReplayEvent {
     /// The queue pair starts. The first line, and no other.
     Open {
-        /// [ps]
+        /// (ps)
         now: u64,
         /// [bit/s]
         line_rate: u64,
-        /// [ps]
+        /// (ps)
         base_rtt: u64,
         /// [bytes]
         bdp: u64,
@@ -33,7 +33,7 @@ pub enum ReplayEvent {
     },
     /// Something was acknowledged.
     Ack {
-        /// [ps]
+        /// (ps)
         now: u64,
         /// [bytes]
         acked: u64,
@@ -41,7 +41,7 @@ pub enum ReplayEvent {
         acknowledged: u64,
         /// [bytes]
         sent: u64,
-        /// [ps]; none if left out.
+        /// (ps); none if left out.
         #[serde(default)]
         rtt: Option<u64>,
         /// Whether the receiver saw congestion.
@@ -50,26 +50,26 @@ pub enum ReplayEvent {
     },
     /// A CNP arrived.
     Cnp {
-        /// [ps]
+        /// (ps)
         now: u64,
     },
     /// A notification of a switch arrived.
     Cnm {
-        /// [ps]
+        /// (ps)
         now: u64,
         /// 0 to 63.
         feedback: u8,
     },
     /// A data packet leaves.
     Sent {
-        /// [ps]
+        /// (ps)
         now: u64,
         /// Its frame [bytes].
         bytes: u64,
     },
     /// Something is sent again.
     Loss {
-        /// [ps]
+        /// (ps)
         now: u64,
         /// Whether a timeout told it.
         #[serde(default)]
@@ -77,7 +77,7 @@ pub enum ReplayEvent {
     },
     /// A timer expired.
     Timer {
-        /// [ps]
+        /// (ps)
         now: u64,
         /// 0 to 2.
         timer: u32,

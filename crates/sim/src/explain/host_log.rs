@@ -112,7 +112,10 @@ impl HostLog {
         }
         self.retries = retries;
         let standing = queue_pair.map_or(Standing::NotConnected, |one| one.standing());
-        let posts = || network.nic(self.node).is_some_and(|nic| nic.on_their_way(self.number) > 0);
+        let posts = || {
+            let host = network.nic(self.node).and_then(|nic| nic.host());
+            host.is_some_and(|host| host.has_requests_of(self.number))
+        };
         if matches!(standing, Standing::NoWork | Standing::Unanswered) && posts() {
             return EndState::Posting;
         }

@@ -10,7 +10,6 @@ use super::own_frames::Emitting;
 use super::passed::Passed;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
-use super::reception::Entering;
 use crate::profile::Profile;
 
 impl<P: Profile> Network<P> {
@@ -86,7 +85,7 @@ impl<P: Profile> Network<P> {
                     }
                     return;
                 }
-                Verdict::Enter => return Entering(self).enter(&arrival),
+                Verdict::Enter => return Receiving(self).enter(&arrival),
                 Verdict::Store { pauses, begins } => {
                     if let Some(passed) = &mut self.features.passed {
                         passed.push(Passed::Kept { packet: id });

@@ -8,7 +8,6 @@ use super::event::Event;
 use super::failure::Failing;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
-use super::reception::Entering;
 use super::watchdog::Watching;
 use crate::profile::{FlowStarts, Profile};
 
@@ -48,8 +47,8 @@ impl<P: Profile> World for Network<P> {
             Event::Failure { step } => Failing(self).failure_step(key, step),
             Event::Watchdog => Watching(self).watchdog(key),
             Event::Handled { host } => Receiving(self).handled(key, host),
-            Event::Entered { host, has_room: false } => Entering(self).due(key, host),
-            Event::Entered { host, has_room: true } => Entering(self).room(key, host),
+            Event::Entered { host, has_room: false } => Receiving(self).entered(key, host),
+            Event::Entered { host, has_room: true } => Receiving(self).has_room(key, host),
             Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }
     }

@@ -21,7 +21,6 @@ use super::node::Role;
 use super::packet::{NO_ROUTE, PacketOf, PacketPool};
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
-use super::reception::Entering;
 use crate::plan::FailureChange;
 use crate::profile::{Profile, Routing};
 use crate::record::{DropCause, FrameDropped, Record, RecordKind};
@@ -108,7 +107,7 @@ impl<P: Profile> Failing<'_, P> {
                 HostPauses(self.0).end_storm(key, node, mask);
                 if let Role::Host(host) = self.0.nodes[node as usize].role {
                     Receiving(self.0).go_on_handling(key, host);
-                    Entering(self.0).go_on(key, host);
+                    Receiving(self.0).go_on_with_entered(key, host);
                 }
             }
             FailureChange::HostDown(host) => self.take_host_down(host),
@@ -160,7 +159,7 @@ impl<P: Profile> Failing<'_, P> {
         host.down -= 1;
         let port = host.port;
         Receiving(self.0).go_on_handling(key, place);
-        Entering(self.0).go_on(key, place);
+        Receiving(self.0).go_on_with_entered(key, place);
         let link = self.0.layout.adjacency.ports_of(node).first().map(|port| port.link);
         if link.is_some_and(|link| self.0.failures.outages.down[link as usize] == 0) {
             self.bring_up(key, port);

@@ -75,7 +75,8 @@ impl<'a, P: Profile> Overview<'a, P> {
         if self.0.plan.host_models.is_empty() {
             return 0;
         }
-        self.0.hosts.iter().map(|host| host.end_host.on_their_way()).sum()
+        let hosts = self.0.hosts.iter().filter_map(|host| host.end_host.host_and_ends());
+        hosts.map(|(host, ends)| host.on_their_way() + ends).sum()
     }
 
     /// What each host that takes time has done, by node, and how often its NIC asked for pauses.
@@ -83,7 +84,8 @@ impl<'a, P: Profile> Overview<'a, P> {
         let receptions = self.0.features.arrivals.receptions.iter().flat_map(|all| &all.by_host);
         receptions.filter_map(|(&host, reception)| {
             let state = &self.0.hosts[host as usize];
-            Some((state.node, state.end_host.host_counts()?, reception.pauses()))
+            let (side, _) = state.end_host.host_and_ends()?;
+            Some((state.node, side.path().counts(), reception.pauses()))
         })
     }
 

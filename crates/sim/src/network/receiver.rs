@@ -92,7 +92,7 @@ impl<P: Profile> Feature<P> for Receivers {
     }
 }
 
-/// A network with slow receivers.
+/// A network with slow receivers, or with hosts that take time.
 #[derive(Debug)]
 pub(super) struct Receiving<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
 

@@ -3,16 +3,19 @@
 //!
 //! When each frame gets where is the [host's](rocelab_host::HostPath) arithmetic; here frames are kept until then.
 
+mod kept;
+
 use std::collections::BTreeMap;
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 use rocelab_host::Accepted;
-use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_value, unfit};
-use rocelab_transport::NoRoom;
+use rocelab_state::{Result, load_value, save_value, unfit};
+use rocelab_transport::{HostSide, NoRoom};
 use rocelab_units::SimTime;
 
-use super::core::Network;
+use self::kept::{Entered, Standing};
+pub(in crate::network) use self::kept::{Reception, Receptions};
 use super::event::Event;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
 use super::host_pauses::HostPauses;
@@ -20,68 +23,10 @@ use super::node::Role;
 use super::packet::Body;
 use super::passed::Passed;
 use super::pauses::PortPauses;
+use super::receiver::Receiving;
 use super::saved_packets::SavedPackets;
-use crate::profile::{EndHost, Profile};
+use crate::profile::{EndHost, HostPacket, Profile};
 use crate::record::DropCause;
-
-/// The hosts of a network that take time.
-#[derive(Debug, Default)]
-pub(in crate::network) struct Receptions {
-    /// By host.
-    pub(in crate::network) by_host: BTreeMap<u32, Reception>,
-}
-
-/// What is on its way through the NIC of one host.
-#[derive(Debug)]
-pub(in crate::network) struct Reception {
-    /// The port at the other end of its link.
-    sending_port: u32,
-    /// By when they reach their queue pairs; of one instant in the order in which they came.
-    frames: BTreeMap<(SimTime, u64), Entered>,
-    /// Bit p: priority p pauses when the buffer is full.
-    lossless: u8,
-    /// From how many bytes on, and down to how many.
-    thresholds: (u64, u64),
-    state: Standing,
-}
-
-/// A frame in the NIC.
-#[derive(Clone, Copy, Debug)]
-struct Entered {
-    id: PacketId,
-    /// When memory has its payload.
-    written: SimTime,
-}
-
-/// What a NIC asks for, and has asked for.
-#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
-struct Standing {
-    /// Whether the lossless priorities are paused.
-    pauses: bool,
-    /// Pauses that it has asked for.
-    asked: u64,
-    /// Frames that have entered.
-    entered: u64,
-    /// The earliest event that is armed for a frame.
-    armed: SimTime,
-}
-
-impl Reception {
-    /// Bit p: priority p is to pause.
-    pub(in crate::network) fn pausing(&self) -> u8 {
-        if self.state.pauses { self.lossless } else { 0 }
-    }
-
-    /// Pauses that it has asked for.
-    pub(in crate::network) fn pauses(&self) -> u64 {
-        self.state.asked
-    }
-
-    /// Whether a frame is on its way.
-    pub(in crate::network) fn is_busy(&self) -> bool {
-        !self.frames.is_empty()
-    }
-}
 
 impl<P: Profile> Feature<P> for Receptions {
     fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
@@ -143,11 +88,8 @@ impl<P: Profile> Feature<P> for Receptions {
     }
 }
 
-/// A network with hosts that take time.
-#[derive(Debug)]
-pub(super) struct Entering<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
-
-impl<P: Profile> Entering<'_, P> {
+/// Hosts that take time receive, too.
+impl<P: Profile> Receiving<'_, P> {
     /// A frame that came over the link of a port enters the NIC of its host.
     #[cold]
     pub(super) fn enter(&mut self, arrival: &Arrival) {
@@ -156,8 +98,13 @@ impl<P: Profile> Entering<'_, P> {
         let packet = *self.0.pool.get(id);
         let Body::Rdma(body) = packet.body else { return };
         let credited = self.0.ports[far.port as usize].port.is_counted();
-        let end_host = &mut self.0.hosts[host as usize].end_host;
-        match end_host.accept(key.time, &body, packet.frame_len.into(), credited) {
+        let accepted = match (self.host_side(host), body.as_rdma()) {
+            (Some(side), Some(rdma)) => {
+                side.accept(key.time, rdma, packet.frame_len.into(), credited)
+            }
+            _ => Ok(None),
+        };
+        match accepted {
             Ok(None) => self.0.deliver_specially(key, port, id),
             Ok(Some(accepted)) => {
                 if credited {
@@ -174,7 +121,7 @@ impl<P: Profile> Entering<'_, P> {
 
     /// The first frame may reach its queue pair.
     #[cold]
-    pub(super) fn due(&mut self, key: EventKey, host: u32) {
+    pub(super) fn entered(&mut self, key: EventKey, host: u32) {
         let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
         if reception.state.armed != key.time {
             return; // An earlier one was armed since.
@@ -187,7 +134,7 @@ impl<P: Profile> Entering<'_, P> {
     }
 
     /// A host that handled nothing may work again.
-    pub(super) fn go_on(&mut self, key: EventKey, host: u32) {
+    pub(super) fn go_on_with_entered(&mut self, key: EventKey, host: u32) {
         if !self.0.hosts[host as usize].handles_nothing() {
             self.arm(key, host);
         }
@@ -208,8 +155,10 @@ impl<P: Profile> Entering<'_, P> {
 
     /// A frame reaches its queue pair.
     fn reach(&mut self, key: EventKey, (host, port): (u32, u32), id: PacketId, written: SimTime) {
-        if let Body::Rdma(body) = self.0.pool.get(id).body {
-            self.0.hosts[host as usize].end_host.note_reached(&body, written);
+        if let Body::Rdma(body) = self.0.pool.get(id).body
+            && let (Some(side), Some(rdma)) = (self.host_side(host), body.as_rdma())
+        {
+            side.note_reached(rdma, written);
         }
         let far = self.0.ports[port as usize].far;
         if self.0.ports[far.port as usize].port.is_counted() {
@@ -239,8 +188,8 @@ impl<P: Profile> Entering<'_, P> {
 
     /// Asks for pauses, or no longer, by what is in the buffer now.
     fn look_at_room(&mut self, key: EventKey, host: u32) {
-        let end_host = &mut self.0.hosts[host as usize].end_host;
-        let stored = end_host.buffered(key.time);
+        let Some(side) = self.host_side(host) else { return };
+        let stored = side.buffered(key.time);
         let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
         let (xoff, xon) = reception.thresholds;
         if !reception.state.pauses && stored > xoff && reception.lossless != 0 {
@@ -256,7 +205,7 @@ impl<P: Profile> Entering<'_, P> {
 
     /// The buffer may have room again: what has come meanwhile may have filled it anew.
     #[cold]
-    pub(super) fn room(&mut self, key: EventKey, host: u32) {
+    pub(super) fn has_room(&mut self, key: EventKey, host: u32) {
         self.look_at_room(key, host);
         let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
         if reception.state.pauses {
@@ -266,7 +215,8 @@ impl<P: Profile> Entering<'_, P> {
     }
 
     fn arm_for_room(&mut self, key: EventKey, host: u32, xon: u64) {
-        let at = self.0.hosts[host as usize].end_host.drained_to(xon);
+        let Some(side) = self.host_side(host) else { return };
+        let at = side.path().drained_to(xon);
         let tie = self.0.reserve(self.0.hosts[host as usize].node);
         let time = at.max(key.time);
         self.0.queue.push(EventKey { time, tie }, Event::Entered { host, has_room: true });
@@ -283,5 +233,9 @@ impl<P: Profile> Entering<'_, P> {
         reception.state.armed = time;
         let tie = self.0.reserve(self.0.hosts[host as usize].node);
         self.0.queue.push(EventKey { time, tie }, Event::Entered { host, has_room: false });
+    }
+
+    fn host_side(&mut self, host: u32) -> Option<&mut HostSide> {
+        self.0.hosts[host as usize].end_host.host_side()
     }
 }

@@ -1,10 +1,9 @@
 //! Looking inside a host: what was counted, how far flows have come, and what stands still. No packet's way
 //! leads through here.
 
-use rocelab_host::HostCounts;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
-use rocelab_transport::{Backlog, Counters, PathMigration, Standing};
+use rocelab_transport::{Backlog, Counters, HostSide, PathMigration, Standing};
 use rocelab_units::SimTime;
 
 use super::HostPacket;
@@ -45,13 +44,8 @@ pub trait Inspect<R: HostPacket> {
     /// Whether it is bound to send later by itself.
     fn will_send(&self) -> bool;
 
-    /// Work requests and ends of flows that are between programs and the NIC, on a host that takes time.
-    fn on_their_way(&self) -> u64 {
-        0
-    }
-
-    /// What the host did, if it takes time.
-    fn host_counts(&self) -> Option<HostCounts> {
+    /// The host itself, if it takes time, and how many ends of flows its programs have yet to find.
+    fn host_and_ends(&self) -> Option<(&HostSide, u64)> {
         None
     }
 

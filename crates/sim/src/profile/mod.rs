@@ -31,9 +31,8 @@ use rocelab_fabric::{
     BufferPolicy, CongestionSample, FlowControl, InputQueues, NodeId, PortExtras, RouteError,
     SchedulerConfig, Serialisation,
 };
-use rocelab_host::Accepted;
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{Content, NoRoom, Packet as RdmaPacket, QueuePairProfile};
+use rocelab_transport::{Content, HostSide, Packet as RdmaPacket, QueuePairProfile};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader, TelemetryKind};
 
@@ -220,37 +219,9 @@ pub trait EndHost<P: Profile<EndHost = Self>>:
         self.receive(context, arrival, telemetry)
     }
 
-    /// When a frame that arrives reaches its queue pair, on a host that takes time; nothing if at once. With `credited`, the
-    /// sender waits until memory has taken it.
-    ///
-    /// # Errors
-    /// If the NIC has no room for it.
-    fn accept(
-        &mut self,
-        now: SimTime,
-        packet: &Self::Packet,
-        frame_len: u32,
-        credited: bool,
-    ) -> Result<Option<Accepted>, NoRoom> {
-        _ = (now, packet, frame_len, credited);
-        Ok(None)
-    }
-
-    /// A frame reaches its queue pair on a host that takes time, and memory has its payload at that time.
-    fn note_reached(&mut self, packet: &Self::Packet, written: SimTime) {
-        _ = (packet, written);
-    }
-
-    /// Bytes in the buffer of its NIC, on a host that takes time.
-    fn buffered(&mut self, now: SimTime) -> u64 {
-        _ = now;
-        0
-    }
-
-    /// When no more than so many bytes will be in it, if nothing else arrives.
-    fn drained_to(&self, bytes: u64) -> SimTime {
-        _ = bytes;
-        SimTime::ZERO
+    /// The host itself, if it takes time.
+    fn host_side(&mut self) -> Option<&mut HostSide> {
+        None
     }
 
     /// The next frame, given which priorities are paused (bit p). The transmitter is free.

@@ -14,7 +14,7 @@ use crate::{
 
 /// The host behind a NIC, and what is on its way between both.
 #[derive(Debug)]
-pub(crate) struct HostSide {
+pub struct HostSide {
     path: HostPath,
     /// Queue pairs that there may be, from the first number on.
     queue_pairs: u32,
@@ -58,6 +58,84 @@ impl OnItsWay {
 }
 
 impl HostSide {
+    /// A queue pair of this number was made before the run begins.
+    pub fn note_early_queue_pair(&mut self, qpn: u32) {
+        if let Some(index) = qpn.checked_sub(FIRST_QPN) {
+            self.queue_pairs = self.queue_pairs.max(index + 1);
+            self.path.add_queue_pair(index);
+        }
+    }
+
+    /// When a packet that arrives reaches its queue pair; at once if nothing is said. With `credited`, its sender waits until
+    /// memory has taken it.
+    ///
+    /// # Errors
+    /// If the buffer of the NIC is full.
+    pub fn accept(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        frame_len: u32,
+        credited: bool,
+    ) -> Result<Option<Accepted>, NoRoom> {
+        let Some(index) = self.place_of(packet.dest_qp()) else { return Ok(None) };
+        let opcode = packet.opcode();
+        let reads = if opcode.is_rdma_read_request() {
+            packet.reth().map_or(0, |reth| reth.dma_length)
+        } else {
+            0
+        };
+        let arriving = Arriving {
+            index,
+            frame_len,
+            payload: packet.payload_len().into(),
+            begins: opcode.is_first() || opcode.is_only(),
+            is_request: opcode.is_request(),
+            reads,
+            is_atomic: opcode.is_atomic(),
+            credited,
+        };
+        self.path.accept(now, &arriving).map(Some).ok_or(NoRoom)
+    }
+
+    /// A packet reaches its queue pair, whose payload memory has at that time.
+    pub fn note_reached(&mut self, packet: &Packet, written: SimTime) {
+        if let Some(index) = self.place_of(packet.dest_qp()) {
+            self.path.note_reached(index, written);
+        }
+    }
+
+    /// When a program finds the payload that has just arrived for a queue pair.
+    pub fn found_at(&mut self, now: SimTime, qpn: u32) -> SimTime {
+        self.path.complete(now, qpn.wrapping_sub(FIRST_QPN), true)
+    }
+
+    /// Whether something is on its way between programs and the NIC.
+    pub fn is_busy(&self) -> bool {
+        self.on_their_way() > 0
+    }
+
+    /// Work requests and completions that are between programs and the NIC.
+    pub fn on_their_way(&self) -> u64 {
+        let completions = self.completions.len() + self.receive_completions.len();
+        self.requests().count() as u64 + completions
+    }
+
+    /// Whether work requests of a queue pair are on their way to the NIC.
+    pub fn has_requests_of(&self, qpn: u32) -> bool {
+        self.requests().any(|posted| posted.qpn == qpn)
+    }
+
+    /// The way between programs and the port.
+    pub const fn path(&self) -> &HostPath {
+        &self.path
+    }
+
+    /// Bytes in the NIC's buffer.
+    pub fn buffered(&mut self, now: SimTime) -> u64 {
+        self.path.buffered(now)
+    }
+
     /// When it has something next for the NIC.
     fn next(&self) -> SimTime {
         let unit = if self.waiting.is_empty() { SimTime::NEVER } else { self.path.unit_free_at() };
@@ -104,89 +182,59 @@ impl Nic {
     }
 
     /// The host that the NIC is in, if that takes time.
-    pub fn host(&self) -> Option<&HostPath> {
-        self.host.as_deref().map(|host| &host.path)
+    pub fn host(&self) -> Option<&HostSide> {
+        self.host.as_deref()
     }
 
     /// The same, to change.
-    pub fn host_mut(&mut self) -> Option<&mut HostPath> {
-        self.host.as_deref_mut().map(|host| &mut host.path)
+    pub fn host_mut(&mut self) -> Option<&mut HostSide> {
+        self.host.as_deref_mut()
     }
 
-    /// A queue pair of this number was made before the run begins.
-    pub fn note_early_queue_pair(&mut self, qpn: u32) {
-        if let (Some(host), Some(index)) = (&mut self.host, qpn.checked_sub(FIRST_QPN)) {
-            host.queue_pairs = host.queue_pairs.max(index + 1);
-            host.path.add_queue_pair(index);
-        }
+    /// What it does in a host that may take time.
+    pub const fn in_host(&mut self) -> HostedNic<'_> {
+        HostedNic(self)
     }
+}
 
-    /// [`poll_transmit`](Self::poll_transmit) on a host that may take time: nothing with payload leaves before it is fetched.
-    pub fn poll_transmit_on_host(&mut self, now: SimTime, paused: u8) -> Option<Transmit> {
-        let Some(host) = &self.host else { return self.poll_transmit(now, paused) };
+/// A NIC in a host that may take time.
+#[derive(Debug)]
+pub struct HostedNic<'a>(&'a mut Nic);
+
+impl HostedNic<'_> {
+    /// [`Nic::poll_transmit`]: nothing with payload leaves before it is fetched.
+    pub fn poll_transmit(&mut self, now: SimTime, paused: u8) -> Option<Transmit> {
+        let Some(host) = &self.0.host else { return self.0.poll_transmit(now, paused) };
         let is_fetched = host.path.departure() <= now;
-        if let Some(transmit) = self.take_control(paused) {
+        if let Some(transmit) = self.0.take_control(paused) {
             return Some(transmit);
         }
-        self.release(now);
+        self.0.release(now);
         if !is_fetched {
             return None;
         }
-        let index = self.arbitration.pop(paused)?;
-        let transmit = self.take_data(now, index)?;
-        if let Some(host) = &mut self.host {
+        let index = self.0.arbitration.pop(paused)?;
+        let transmit = self.0.take_data(now, index)?;
+        if let Some(host) = &mut self.0.host {
             let is_answer = transmit.packet.opcode().is_response();
             host.path.depart(now, index, transmit.packet.payload_len().into(), is_answer);
         }
         Some(transmit)
     }
 
-    /// [`offer`](Self::offer) on a host that may take time.
-    pub fn offer_on_host(&self, now: SimTime, paused: u8) -> Offer {
-        let offer = self.offer(paused);
-        match &self.host {
+    /// [`Nic::offer`]: data that is not fetched is none.
+    pub fn offer(&self, now: SimTime, paused: u8) -> Offer {
+        let offer = self.0.offer(paused);
+        match &self.0.host {
             Some(host) if host.path.departure() > now => Offer { data: 0, ..offer },
             _ => offer,
         }
     }
 
-    /// When a packet that arrives reaches its queue pair, on a host that takes time. With `credited`, its sender waits until
-    /// memory has taken it.
-    ///
-    /// # Errors
-    /// If the buffer of the NIC is full.
-    pub fn accept(
-        &mut self,
-        now: SimTime,
-        packet: &Packet,
-        frame_len: u32,
-        credited: bool,
-    ) -> Result<Option<Accepted>, NoRoom> {
-        let Some(host) = &mut self.host else { return Ok(None) };
-        let Some(index) = host.place_of(packet.dest_qp()) else { return Ok(None) };
-        let opcode = packet.opcode();
-        let reads = if opcode.is_rdma_read_request() {
-            packet.reth().map_or(0, |reth| reth.dma_length)
-        } else {
-            0
-        };
-        let arriving = Arriving {
-            index,
-            frame_len,
-            payload: packet.payload_len().into(),
-            begins: opcode.is_first() || opcode.is_only(),
-            is_request: opcode.is_request(),
-            reads,
-            is_atomic: opcode.is_atomic(),
-            credited,
-        };
-        host.path.accept(now, &arriving).map(Some).ok_or(NoRoom)
-    }
-
     /// When the host has something next, after `now`; [`SimTime::NEVER`] if it has nothing on its way.
-    pub fn host_timeout(&self, now: SimTime) -> SimTime {
-        let Some(host) = &self.host else { return SimTime::NEVER };
-        let waits = self.offer(0).data != 0;
+    pub fn poll_timeout(&self, now: SimTime) -> SimTime {
+        let Some(host) = &self.0.host else { return SimTime::NEVER };
+        let waits = self.0.offer(0).data != 0;
         let departure = host.path.departure();
         let fetched = if waits && departure > now { departure } else { SimTime::NEVER };
         let completions = host.completions.next().min(host.receive_completions.next());
@@ -196,26 +244,18 @@ impl Nic {
     /// Takes the work requests that have reached it by now.
     pub fn take_posted(&mut self, now: SimTime) {
         loop {
-            let Some(host) = &mut self.host else { return };
+            let Some(host) = &mut self.0.host else { return };
             host.go_on(now);
             let Some(OnItsWay { qpn, work, to }) = host.taken_up.pop_due(now) else { return };
             // A queue pair that has gone meanwhile has no completions either.
-            let _ = self.post_now(now, qpn, work, to);
-        }
-    }
-
-    /// A packet reaches its queue pair, whose payload memory has at that time.
-    pub fn note_reached(&mut self, packet: &Packet, written: SimTime) {
-        let Some(host) = &mut self.host else { return };
-        if let Some(index) = host.place_of(packet.dest_qp()) {
-            host.path.note_reached(index, written);
+            let _ = self.0.post_now(now, qpn, work, to);
         }
     }
 
     /// The next completion that a program has found by now.
-    pub fn poll_completion_at(&mut self, now: SimTime) -> Option<Completion> {
-        let Some(host) = &mut self.host else { return self.poll_completion() };
-        while let Some(completion) = self.shared.completions.pop_front() {
+    pub fn poll_completion(&mut self, now: SimTime) -> Option<Completion> {
+        let Some(host) = &mut self.0.host else { return self.0.poll_completion() };
+        while let Some(completion) = self.0.shared.completions.pop_front() {
             let index = completion.qpn.wrapping_sub(FIRST_QPN);
             let with_payload = matches!(
                 completion.operation,
@@ -230,9 +270,9 @@ impl Nic {
     }
 
     /// The next completion of a receive request that a program has found by now.
-    pub fn poll_receive_completion_at(&mut self, now: SimTime) -> Option<ReceiveCompletion> {
-        let Some(host) = &mut self.host else { return self.poll_receive_completion() };
-        while let Some(completion) = self.shared.receive_completions.pop_front() {
+    pub fn poll_receive_completion(&mut self, now: SimTime) -> Option<ReceiveCompletion> {
+        let Some(host) = &mut self.0.host else { return self.0.poll_receive_completion() };
+        while let Some(completion) = self.0.shared.receive_completions.pop_front() {
             let index = completion.qpn.wrapping_sub(FIRST_QPN);
             let found = host.path.complete(now, index, true);
             host.receive_completions.push(found, completion);
@@ -242,41 +282,16 @@ impl Nic {
         Some(found)
     }
 
-    /// When a program finds the payload that has just arrived for a queue pair.
-    pub fn found_at(&mut self, now: SimTime, qpn: u32) -> SimTime {
-        let index = qpn.wrapping_sub(FIRST_QPN);
-        self.host_mut().map_or(now, |host| host.complete(now, index, true))
-    }
-
-    /// Whether something is on its way between programs and the NIC.
-    pub fn is_host_busy(&self) -> bool {
-        self.host.as_ref().is_some_and(|host| {
-            let completions = host.completions.is_empty() && host.receive_completions.is_empty();
-            host.requests().next().is_some() || !completions
-        })
-    }
-
-    /// Work requests that have been posted and have not reached the NIC.
-    pub fn posted_and_unknown(&self) -> u64 {
-        self.host.as_ref().map_or(0, |host| host.requests().count() as u64)
-    }
-
-    /// Work requests of a queue pair that are on their way to the NIC.
-    pub fn on_their_way(&self, qpn: u32) -> usize {
-        let all = self.host.iter().flat_map(|host| host.requests());
-        all.filter(|posted| posted.qpn == qpn).count()
-    }
-
     /// Posts work on a host that takes time: it reaches the NIC later.
-    pub(super) fn post_later(
+    pub(super) fn post(
         &mut self,
         now: SimTime,
         qpn: u32,
         work: WorkRequest,
         to: Option<AddressHandle>,
     ) -> Result<(), PostError> {
-        let known = self.has_queue_pair(qpn);
-        let (Some(host), true) = (&mut self.host, known) else {
+        let known = self.0.has_queue_pair(qpn);
+        let (Some(host), true) = (&mut self.0.host, known) else {
             return Err(PostError::UnknownQueuePair { qpn });
         };
         let one = OnItsWay { qpn, work, to };

@@ -15,8 +15,7 @@ use rocelab_units::SimTime;
 use rocelab_wire::TelemetryHeader;
 
 use self::arbitration::Arbitration;
-use self::host_side::HostSide;
-pub use self::host_side::NoRoom;
+pub use self::host_side::{HostSide, HostedNic, NoRoom};
 pub use self::looking::Backlog;
 pub use self::queue_pairs::FIRST_QPN;
 use self::queue_pairs::{MAX_QPN, QueuePairs};

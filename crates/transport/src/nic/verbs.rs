@@ -140,7 +140,7 @@ impl Nic {
             return Err(PostError::TooLong { length: work.length });
         }
         if self.host.is_some() {
-            return self.post_later(now, qpn, work, to);
+            return self.in_host().post(now, qpn, work, to);
         }
         self.post_now(now, qpn, work, to)
     }

@@ -49,11 +49,11 @@ impl Connecting<'_> {
     #[cold]
     pub(super) fn poll_end_specially(&mut self, plan: &Plan, now: SimTime) -> Option<FlowEnd> {
         if let Some(integrity) = &mut self.0.integrity {
-            while let Some(completion) = self.0.nic.poll_receive_completion_at(now) {
+            while let Some(completion) = self.0.nic.in_host().poll_receive_completion(now) {
                 integrity.note_received(&completion);
             }
         }
-        while let Some(completion) = self.0.nic.poll_completion_at(now) {
+        while let Some(completion) = self.0.nic.in_host().poll_completion(now) {
             if self.0.is_unreliable {
                 continue; // It says that the last packet was sent, and no more.
             }
@@ -77,7 +77,7 @@ impl Connecting<'_> {
         state.messages_left -= 1;
         if state.messages_left == 0 {
             let flow = state.flow;
-            let found = self.0.nic.found_at(now, qpn);
+            let found = self.0.nic.host_mut().map_or(now, |host| host.found_at(now, qpn));
             self.0.ends.push(
                 found,
                 FlowEnd {

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use rocelab_engine::{EventKey, Place, mix};
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
-use rocelab_host::{Accepted, Later};
+use rocelab_host::Later;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpHost};
 use rocelab_transport::{
-    AddressHandle, Completion, CompletionStatus, Content, FIRST_QPN, HostScheduler, Memory, Nic,
-    NicConfig, NoRoom, Offer, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig,
+    AddressHandle, Completion, CompletionStatus, Content, FIRST_QPN, HostScheduler, HostSide,
+    Memory, Nic, NicConfig, Offer, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig,
     ReceiveQueueConfig, STACKS, Turn, WorkRequest,
 };
 use rocelab_units::SimTime;
@@ -126,9 +126,9 @@ impl VerbsHost {
             nic.set_host(model.path(mix(plan.seed ^ u64::from(node) << 32)));
         }
         let apps = HostApps::new(plan, node, &mut nic);
-        if model.is_some() {
-            let numbers: Vec<u32> = nic.queue_pairs().map(QueuePair::qpn).collect();
-            numbers.into_iter().for_each(|qpn| nic.note_early_queue_pair(qpn));
+        let numbers: Vec<u32> = nic.queue_pairs().map(QueuePair::qpn).collect();
+        if let Some(host) = nic.host_mut() {
+            numbers.into_iter().for_each(|qpn| host.note_early_queue_pair(qpn));
         }
         let cm = plan.roce.connection_manager.as_ref();
         let is_unreliable = !plan.service().is_reliable();
@@ -169,24 +169,6 @@ impl VerbsHost {
     /// Its TCP, to look at.
     pub(crate) fn tcp(&self) -> Option<&TcpHost> {
         self.stacks.as_ref()?.tcp.as_ref().map(|tcp| tcp.host())
-    }
-
-    /// Sets up the source's queue pair and posts all messages of a flow.
-    fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
-        let multicast = plan.roce.multicast.as_deref();
-        if let Some((_, sending)) = multicast.and_then(|multicast| multicast.sending_of(flow)) {
-            if sending.flows.start == flow {
-                self.open_flow(plan, now, flow); // The MAC address of a group follows from its IP address.
-            }
-            return;
-        }
-        if let Some(stacks) = &mut self.stacks
-            && let Some(neighbours) = &mut stacks.neighbours
-            && !neighbours.resolve(plan, now, flow)
-        {
-            return; // It starts when the next hop's address is known.
-        }
-        self.open_flow(plan, now, flow);
     }
 
     /// Starts a flow whose next hop is known.
@@ -292,28 +274,6 @@ impl VerbsHost {
         }
     }
 
-    /// Whether another stack than the NIC sends next, on a host where that may be; if not, which data of the
-    /// NIC may.
-    #[cold]
-    fn prefers_stack(&mut self, now: SimTime, paused: u8) -> bool {
-        let minds_priorities = self.scheduler.minds_priorities();
-        if self.stacks.is_none() && !minds_priorities {
-            return false;
-        }
-        if minds_priorities {
-            self.nic.release(now);
-        }
-        let mut offers = [Offer::default(); STACKS];
-        offers[NIC] = self.nic.offer_on_host(now, paused);
-        if let Some(stacks) = &self.stacks {
-            stacks.offer(paused, &mut offers);
-        }
-        let turn = self.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
-        self.held = !turn.priorities;
-        self.turn = u8::try_from(turn.stack).unwrap_or(u8::MAX);
-        turn.stack != NIC
-    }
-
     /// The places of open operations at the end of an application's connection that has a queue
     /// pair, in order.
     pub(crate) fn slots(&self, qpn: u32) -> impl Iterator<Item = SlotView> + '_ {
@@ -342,7 +302,7 @@ impl VerbsHost {
         loop {
             let apps = self.apps.as_deref_mut()?;
             let messages = &mut context.shared.messages;
-            if let Some(completion) = self.nic.poll_completion_at(now) {
+            if let Some(completion) = self.nic.in_host().poll_completion(now) {
                 if completion.qpn >= apps.first_qpn() {
                     apps.on_completion(plan, messages, now, &mut self.nic, &completion);
                 } else if self.is_unreliable {
@@ -350,7 +310,7 @@ impl VerbsHost {
                 } else if let Some(end) = self.end_of(plan, now, &completion) {
                     return Some(HostEnd::Flow(end));
                 }
-            } else if let Some(completion) = self.nic.poll_receive_completion_at(now) {
+            } else if let Some(completion) = self.nic.in_host().poll_receive_completion(now) {
                 if completion.qpn >= apps.first_qpn() {
                     apps.on_receive(plan, messages, now, &mut self.nic, &completion);
                 } else if let Some(integrity) = &mut self.integrity {
@@ -404,13 +364,53 @@ impl VerbsHost {
     }
 }
 
+/// Sets up the source's queue pair and posts all messages of a flow.
+fn start_flow(host: &mut VerbsHost, plan: &Plan, now: SimTime, flow: u32) {
+    let multicast = plan.roce.multicast.as_deref();
+    if let Some((_, sending)) = multicast.and_then(|multicast| multicast.sending_of(flow)) {
+        if sending.flows.start == flow {
+            host.open_flow(plan, now, flow); // The MAC address of a group follows from its IP address.
+        }
+        return;
+    }
+    if let Some(stacks) = &mut host.stacks
+        && let Some(neighbours) = &mut stacks.neighbours
+        && !neighbours.resolve(plan, now, flow)
+    {
+        return; // It starts when the next hop's address is known.
+    }
+    host.open_flow(plan, now, flow);
+}
+
+/// Whether another stack than the NIC sends next, on a host where that may be; if not, which data of the
+/// NIC may.
+#[cold]
+fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
+    let minds_priorities = host.scheduler.minds_priorities();
+    if host.stacks.is_none() && !minds_priorities {
+        return false;
+    }
+    if minds_priorities {
+        host.nic.release(now);
+    }
+    let mut offers = [Offer::default(); STACKS];
+    offers[NIC] = host.nic.in_host().offer(now, paused);
+    if let Some(stacks) = &host.stacks {
+        stacks.offer(paused, &mut offers);
+    }
+    let turn = host.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
+    host.held = !turn.priorities;
+    host.turn = u8::try_from(turn.stack).unwrap_or(u8::MAX);
+    turn.stack != NIC
+}
+
 /// When connections, applications or other stacks want to be woken.
 #[cold]
-fn special_timeout(host: &VerbsHost, now: SimTime) -> SimTime {
+fn special_timeout(host: &mut VerbsHost, now: SimTime) -> SimTime {
     let connections = host.connections.as_ref().map(|connections| connections.poll_timeout());
     let apps = host.apps.as_ref().map(|apps| apps.next_due());
     let stacks = host.stacks.as_ref().map(|stacks| stacks.poll_timeout());
-    let own = host.nic.host_timeout(now).min(host.ends.next());
+    let own = host.nic.in_host().poll_timeout(now).min(host.ends.next());
     connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(own).min(own)
 }
 
@@ -462,7 +462,9 @@ impl EndHost<Roce> for VerbsHost {
         }
         let is_source = flow.source == self.node;
         let qpn = if is_source { flow.source_qpn } else { flow.destination_qpn };
-        self.nic.note_early_queue_pair(qpn);
+        if let Some(host) = self.nic.host_mut() {
+            host.note_early_queue_pair(qpn);
+        }
         // A queue pair that sends to a multicast group has several flows: the first stands for all.
         let state = self.state(qpn);
         if state.flow == u32::MAX {
@@ -499,7 +501,7 @@ impl EndHost<Roce> for VerbsHost {
 
     fn start(&mut self, context: &mut Context<'_>, flows: &[u32]) {
         for &flow in flows {
-            self.start_flow(context.plan, context.now.time, flow);
+            start_flow(self, context.plan, context.now.time, flow);
         }
     }
 
@@ -545,26 +547,8 @@ impl EndHost<Roce> for VerbsHost {
         true
     }
 
-    fn accept(
-        &mut self,
-        now: SimTime,
-        packet: &RdmaPacket,
-        frame_len: u32,
-        credited: bool,
-    ) -> Result<Option<Accepted>, NoRoom> {
-        self.nic.accept(now, packet, frame_len, credited)
-    }
-
-    fn note_reached(&mut self, packet: &RdmaPacket, written: SimTime) {
-        self.nic.note_reached(packet, written);
-    }
-
-    fn buffered(&mut self, now: SimTime) -> u64 {
-        self.nic.host_mut().map_or(0, |host| host.buffered(now))
-    }
-
-    fn drained_to(&self, bytes: u64) -> SimTime {
-        self.nic.host().map_or(SimTime::ZERO, |host| host.drained_to(bytes))
+    fn host_side(&mut self) -> Option<&mut HostSide> {
+        self.nic.host_mut()
     }
 
     #[inline(always)] // It is the greater part of what a host does to send, in both ways there are.
@@ -577,7 +561,7 @@ impl EndHost<Roce> for VerbsHost {
         let transmit = if self.is_plain {
             self.nic.poll_transmit(now, paused)?
         } else {
-            self.nic.poll_transmit_on_host(now, paused)?
+            self.nic.in_host().poll_transmit(now, paused)?
         };
         Some(Departing {
             packet: transmit.packet,
@@ -608,7 +592,7 @@ impl EndHost<Roce> for VerbsHost {
         self.armed = SimTime::NEVER;
         self.nic.handle_timeout(context.now.time);
         if !self.is_plain {
-            self.nic.take_posted(context.now.time);
+            self.nic.in_host().take_posted(context.now.time);
         }
         if self.connections.is_some() {
             Connecting(self).connections_timeout(context.plan, context.now.time);
@@ -670,7 +654,7 @@ impl EndHost<Roce> for VerbsHost {
 impl OtherStacks for VerbsHost {
     #[inline]
     fn is_their_turn(&mut self, now: SimTime, paused: u8) -> bool {
-        !self.is_plain && self.prefers_stack(now, paused)
+        !self.is_plain && prefers_stack(self, now, paused)
     }
 
     fn poll_frame(&mut self, now: SimTime, paused: u8) -> Option<StackDeparture> {

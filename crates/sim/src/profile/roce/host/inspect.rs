@@ -1,10 +1,10 @@
 //! A host with verbs as it looks from outside.
 
-use rocelab_host::{HostCounts, HostPath};
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{
-    Backlog, Counters, FIRST_QPN, Packet as RdmaPacket, PathMigration, QueuePair, Standing,
+    Backlog, Counters, FIRST_QPN, HostSide, Packet as RdmaPacket, PathMigration, QueuePair,
+    Standing,
 };
 use rocelab_units::SimTime;
 
@@ -48,16 +48,12 @@ impl Inspect<RdmaPacket> for VerbsHost {
             || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
             || works
             || self.stacks.as_ref().is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
-            || self.nic.is_host_busy()
+            || self.nic.host().is_some_and(HostSide::is_busy)
             || self.ends.next() != SimTime::NEVER
     }
 
-    fn on_their_way(&self) -> u64 {
-        self.nic.posted_and_unknown() + self.ends.len()
-    }
-
-    fn host_counts(&self) -> Option<HostCounts> {
-        self.nic.host().map(HostPath::counts)
+    fn host_and_ends(&self) -> Option<(&HostSide, u64)> {
+        Some((self.nic.host()?, self.ends.len()))
     }
 
     fn open_operations(&self) -> Vec<OpenOperation> {
