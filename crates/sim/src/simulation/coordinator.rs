@@ -45,6 +45,8 @@ struct Standing {
     has_open_connections: bool,
     /// Frames on links and in queues.
     frames: u64,
+    /// What is between programs and NICs of hosts that take time. It always arrives, however slow memory is.
+    in_hosts: u64,
 }
 
 impl Standing {
@@ -56,7 +58,8 @@ impl Standing {
                 moved: network.movements(),
                 flows_ended: u64::from(completed) + u64::from(failed),
                 has_open_connections: network.has_open_connections(),
-                frames: u64::from(network.frames_in_network()) + network.on_their_way(),
+                frames: network.frames_in_network().into(),
+                in_hosts: network.on_their_way(),
             }
         };
         parts.iter().map(of_part).fold(Self::default(), Self::with)
@@ -75,6 +78,7 @@ impl Fact for Standing {
             flows_ended: self.flows_ended + other.flows_ended,
             has_open_connections: self.has_open_connections | other.has_open_connections,
             frames: self.frames + other.frames,
+            in_hosts: self.in_hosts + other.in_hosts,
         }
     }
 }
@@ -186,8 +190,8 @@ impl Coordinator {
         self.end_lost_flows(all, &mut standing)?;
         let has_flows = !standing.has_all_flows_ended(&self.plan);
         if !has_flows && !self.has_streams_left(all)? {
-            let over = standing.frames == 0 || idle > DRAIN_LIMIT;
-            return Ok(over.then_some(Ending::Finished));
+            let has_drained = standing.frames == 0 || idle > DRAIN_LIMIT;
+            return Ok((has_drained && standing.in_hosts == 0).then_some(Ending::Finished));
         }
         if idle <= self.stall_limit {
             return Ok(None);
@@ -305,7 +309,7 @@ impl Coordinator {
         all: &mut A,
         standing: &mut Standing,
     ) -> Result<(), A::Error> {
-        if self.open_flows.is_empty() || standing.frames > 0 {
+        if self.open_flows.is_empty() || standing.frames + standing.in_hosts > 0 {
             return Ok(());
         }
         let sent = self.open_flows.iter().map(|&flow| sent_here(all, &self.plan, flow)).collect();

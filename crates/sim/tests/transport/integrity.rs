@@ -2,6 +2,7 @@
 
 use rocelab_engine::RngStream;
 use rocelab_sim::Ending;
+use rocelab_units::Duration;
 
 use crate::support::run;
 
@@ -127,4 +128,24 @@ fn flows_that_give_up_are_no_violations() {
     let report = run(text).report();
     assert_eq!((report.flows, &report.failed[..]), (1, &[0][..]));
     assert!(report.violations.is_empty());
+}
+
+/// Memory that is slower than the link by far: the program finds a message long after it was acknowledged, be it that
+/// the run goes on until then or that it stops before.
+#[test]
+fn what_programs_find_late_is_not_lost() {
+    for stop in ["", "stop = \"1ms\"\n"] {
+        let text = format!(
+            "integrity = true\n{stop}[topology.single-switch]\nhosts = 2\nlink = {{ rate = \"100Gbps\", cable = \
+             \"3m\" }}\n[congestion_control.none]\n[switch]\nlossless = [3]\n[[host_model]]\nhosts = \
+             [\"host-1\"]\nbuffer = \"8MB\"\nmemory = {{ posted_credits = 1 }}\n[[workload.flows]]\nverb = \
+             \"send\"\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }}]\n"
+        );
+        let run = run(&text);
+        let report = run.report();
+        assert!(report.violations.is_empty(), "{text}\n{:?}", report.violations);
+        let end = run.ends[0].finished;
+        let ran = run.simulation.now();
+        assert!(ran.since(end) > Duration::from_us(500), "{text}\nended {end}, ran to {ran}");
+    }
 }

@@ -121,6 +121,11 @@ impl HostSide {
         self.requests().count() as u64 + completions
     }
 
+    /// Completions of receive requests that programs have not found yet, by time.
+    pub fn receive_completions(&self) -> impl Iterator<Item = &ReceiveCompletion> {
+        self.receive_completions.iter().map(|(_, one)| one)
+    }
+
     /// Whether work requests of a queue pair are on their way to the NIC.
     pub fn has_requests_of(&self, qpn: u32) -> bool {
         self.requests().any(|posted| posted.qpn == qpn)
