@@ -5,7 +5,8 @@ use toml::{Table, Value};
 use super::{Shape, number, table};
 
 /// What belongs to Ethernet, IP, or stacks that InfiniBand does not have.
-const OF_ETHERNET: [&str; 11] = [
+const OF_ETHERNET: [&str; 12] = [
+    "ingress",
     "layer2",
     "layer3",
     "route",
@@ -54,6 +55,10 @@ impl Shape {
                 _ => {}
             }
         }
+        if let Some(Value::Array(links)) = self.made.table.get_mut("link") {
+            links.iter_mut().for_each(|own| remove(own, &["mtu"]));
+            links.retain(|own| own.get("bit_error_rate").is_some());
+        }
         self.without_storms_and_disorder();
         if let Some(workloads) = self.made.table.get_mut("workload") {
             each_table(workloads, &mut |own| {
@@ -91,6 +96,8 @@ impl Shape {
         for (list, key, excluded) in [
             ("failure", "kind", ["pause-storm"].as_slice()),
             ("faults", "action", ["duplicate", "reorder"].as_slice()),
+            ("faults", "pattern", ["ip-identification"].as_slice()),
+            ("faults", "opcode", ["PFC", "PAUSE"].as_slice()),
         ] {
             let is_excluded = |one: &Value| {
                 one.get(key).and_then(Value::as_str).is_some_and(|one| excluded.contains(&one))

@@ -12,7 +12,7 @@ use rocelab_subnet::{
     credit_loops, dump, ibnetdiscover, lft_file, roots, route,
 };
 
-use rocelab_sim::{Planning, Scenario, subnet_topology};
+use rocelab_sim::{Plan, Planning, Scenario, SubnetManagerPlan, subnet_topology};
 
 use crate::answer;
 use crate::exit::Exit;
@@ -30,14 +30,14 @@ pub(crate) struct SmArguments {
     /// A subnet, as `ibnetdiscover` prints it or `ibsim` reads it, or a scenario (.toml).
     #[arg(value_name = "NET_OR_SCENARIO")]
     net: PathBuf,
-    /// The routing engine.
+    /// The routing engine. [default: that of the scenario]
     #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(Engine::ALL.map(Engine::name)))]
-    engine: String,
+    engine: Option<String>,
     /// Give each port of a channel adapter 2^LMC LIDs.
     #[arg(long, value_name = "LMC", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=7))]
     lmc: u8,
-    /// A file with the GUIDs of the root switches, one to a line, for `updn` and `ftree`. [default: the engine finds
-    /// them]
+    /// A file with the GUIDs of the root switches, one to a line, for `updn` and `ftree`. [default: those of the
+    /// scenario; else the engine finds them]
     #[arg(long, value_name = "FILE")]
     roots: Option<PathBuf>,
     /// The forwarding tables of the engine `file`, as in opensm-lfts.dump.
@@ -46,7 +46,8 @@ pub(crate) struct SmArguments {
     /// The node that runs the subnet manager, by its name or GUID. [default: the first one]
     #[arg(long, value_name = "NODE")]
     manager: Option<String>,
-    /// Data lanes of all ports, for `dfsssp` and `lash`, which refuse a subnet that needs more. [default: 8]
+    /// Data lanes of all ports, for `dfsssp` and `lash`, which refuse a subnet that needs more. [default: those of the
+    /// scenario; else 8]
     #[arg(long, value_name = "N", value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "15"]))]
     lanes: Option<String>,
     /// Write the tables into this folder.
@@ -59,11 +60,15 @@ pub(crate) struct SmArguments {
 
 /// Routes a subnet, and writes LIDs, forwarding tables and service levels.
 pub(crate) fn execute(arguments: &SmArguments) -> Result<Exit, Failure> {
-    let engine = Engine::ALL.into_iter().find(|engine| engine.name() == arguments.engine);
-    let engine = engine.ok_or_else(|| Failure::Defect(format!("engine {}", arguments.engine)))?;
+    let plan = match is_scenario(&arguments.net) {
+        true => Some(Scenario::load(&arguments.net, &[])?.plan()?),
+        false => None,
+    };
+    let manager = plan.as_ref().and_then(|plan| Some(&plan.infiniband.as_ref()?.manager));
+    let engine = arguments.engine(manager)?;
     arguments.refuse_options_without_effect(engine)?;
-    let subnet = arguments.subnet()?;
-    let options = arguments.options(&subnet)?;
+    let subnet = arguments.subnet(plan.as_ref())?;
+    let options = arguments.options(&subnet, manager)?;
     let folder = Folder::new(arguments)?;
     let routing = route(&subnet, engine, &options);
     folder.write(&[
@@ -79,6 +84,20 @@ pub(crate) fn execute(arguments: &SmArguments) -> Result<Exit, Failure> {
 }
 
 impl SmArguments {
+    /// The routing engine: that of the option, or that of the scenario's subnet manager.
+    fn engine(&self, manager: Option<&SubnetManagerPlan>) -> Result<Engine, Failure> {
+        let Some(name) = &self.engine else {
+            return manager.map(|manager| manager.engine).ok_or_else(|| {
+                let file = self.net.display();
+                Failure::Input(format!(
+                    "--engine is missing, and {file} says none; give a routing engine, such as --engine updn"
+                ))
+            });
+        };
+        let engine = Engine::ALL.into_iter().find(|engine| engine.name() == *name);
+        engine.ok_or_else(|| Failure::Defect(format!("engine {name}")))
+    }
+
     /// Refuses files that the engine would not read.
     fn refuse_options_without_effect(&self, engine: Engine) -> Result<(), Failure> {
         let refuse = |option: &str, file: &Path, engines: &str| {
@@ -100,12 +119,13 @@ impl SmArguments {
         }
     }
 
-    fn subnet(&self) -> Result<Subnet, Failure> {
-        let text = read("NET", &self.net)?;
-        let topology = if is_scenario(&self.net) {
-            topology_of_scenario(&self.net)?
-        } else {
-            ibnetdiscover::read(&self.net, &text).map_err(wrong_file)?
+    fn subnet(&self, plan: Option<&Plan>) -> Result<Subnet, Failure> {
+        let topology = match plan {
+            Some(plan) => self.topology_of(plan)?,
+            None => {
+                let text = read("NET", &self.net)?;
+                ibnetdiscover::read(&self.net, &text).map_err(wrong_file)?
+            }
         };
         let manager = self.manager(&topology)?;
         let wrong = |error: SubnetError| {
@@ -145,8 +165,31 @@ impl SmArguments {
         }
     }
 
-    fn options(&self, subnet: &Subnet) -> Result<Options, Failure> {
+    /// The nodes and cables of a scenario, whatever its links are of.
+    fn topology_of(&self, plan: &Plan) -> Result<Topology, Failure> {
+        let every_link = plan.topology.all_links_active();
+        subnet_topology(&plan.topology, &every_link).map_err(|reason| {
+            Failure::Input(format!(
+                "NET_OR_SCENARIO = {}: the topology is no subnet: {reason}; use a smaller one",
+                self.net.display()
+            ))
+        })
+    }
+
+    /// What the options say, and else what the scenario's `manager` has.
+    fn options(
+        &self,
+        subnet: &Subnet,
+        manager: Option<&SubnetManagerPlan>,
+    ) -> Result<Options, Failure> {
         let mut options = Options::default();
+        if let Some(SubnetManagerPlan { roots, lanes, .. }) = manager {
+            let place = |root: &u32| {
+                subnet.switches().iter().position(|&one| u32::try_from(one) == Ok(*root))
+            };
+            options.roots = roots.as_ref().map(|all| all.iter().filter_map(place).collect());
+            options.lanes = *lanes;
+        }
         if let Some(lanes) = &self.lanes {
             options.lanes = lanes.parse().unwrap_or(options.lanes);
         }
@@ -171,18 +214,6 @@ impl SmArguments {
 /// Whether it is a scenario by its name.
 fn is_scenario(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"))
-}
-
-/// The nodes and cables of a scenario, whatever its links are of.
-fn topology_of_scenario(path: &Path) -> Result<Topology, Failure> {
-    let plan = Scenario::load(path, &[])?.plan()?;
-    let every_link = plan.topology.all_links_active();
-    subnet_topology(&plan.topology, &every_link).map_err(|reason| {
-        Failure::Input(format!(
-            "NET_OR_SCENARIO = {}: the topology is no subnet: {reason}; use a smaller one",
-            path.display()
-        ))
-    })
 }
 
 fn wrong_file(error: rocelab_subnet::InputError) -> Failure {

@@ -49,7 +49,7 @@ pub use chain::{Chain, Fifo, PacketId};
 pub use domains::{DomainConfig, DomainForwarding, DomainFrame, DomainPlace, Domains, SwitchRole};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{
-    ControlFrame, CreditConfig, CreditControl, CreditCounts, DATA_LANES, FlowControl,
+    ControlFrame, CreditConfig, CreditControl, CreditCounts, DATA_LANES, FlowControl, LaneCounts,
     LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl, PauseFrame, blocks_of,
 };
 pub use forwarding::{

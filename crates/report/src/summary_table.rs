@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rocelab_results::{
     BranchRecord, FrozenRecord, InfiniBandCounts, IntegrityViolation, MeasuredWindow,
-    MessageCounts, OperationCounts, RefusedEngine, RunInfo, Summary,
+    MessageCounts, OperationCounts, RefusedEngine, RefusedReroute, RunInfo, Summary,
 };
 
 use crate::frozen::{held, roots};
@@ -334,6 +334,17 @@ fn subnet(infiniband: &InfiniBandCounts) -> String {
     }
     if let Some(RefusedEngine { engine, reason }) = refused {
         let _ = write!(text, "; `{engine}` refused the subnet: {reason}");
+    }
+    let reroutes = &infiniband.refused_reroutes;
+    if let Some(RefusedReroute { at_ps, engine, reason }) = reroutes.first() {
+        let _ = write!(text, "; from {} on, after a failure, ", time(*at_ps));
+        let _ = match engine {
+            Some(engine) => write!(text, "{engine} in its place: {reason}"),
+            None => write!(text, "tables stay as they were: {reason}"),
+        };
+    }
+    if reroutes.len() > 1 {
+        let _ = write!(text, " (and {} more)", counted(reroutes.len() as u64 - 1, "refusal"));
     }
     text
 }

@@ -188,7 +188,7 @@ pub use stream::StreamRecord;
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, InfiniBandCounts,
     IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts, PfcCounts,
-    RefusedEngine, SlowReceiverRecord, Summary,
+    RefusedEngine, RefusedReroute, SlowReceiverRecord, Summary,
 };
 pub use switch::SwitchRecord;
 pub use table::{Array, Table, Texts, Values};

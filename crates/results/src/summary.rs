@@ -358,6 +358,10 @@ pub struct DeadlockRecord {
     pub queues: u64,
     /// Bytes that wait in them.
     pub bytes: u64,
+    /// When routes were made anew last before it closed, in picoseconds: packets by earlier routes and by later ones may wait for
+    /// each other. Left out if never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerouted_ps: Option<u64>,
     /// When a queue of the cycle could move again, in picoseconds; left out if none could before the
     /// run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -388,7 +392,14 @@ impl fmt::Display for DeadlockRecord {
         write!(
             f,
             "{waited}; each of these {waits} for the next, and the last for the first: {cycle}"
-        )
+        )?;
+        match self.rerouted_ps.map(microseconds) {
+            None => Ok(()),
+            Some(at) => write!(
+                f,
+                "; routes had changed at {at}, and packets by earlier routes may have closed it with those by later ones"
+            ),
+        }
     }
 }
 
@@ -413,6 +424,10 @@ pub struct InfiniBandCounts {
     /// The engine that was asked for, and why it refused the subnet; left out if it made the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<RefusedEngine>,
+    /// What the engine that was asked for refused after failures, in the order of time: once for each set of links that were up;
+    /// left out if nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_reroutes: Vec<RefusedReroute>,
     /// Virtual lanes for data of each link.
     pub data_vls: u8,
     /// Lanes that the engine needed so that no credit loop closes; 1 for engines that do not see to that.
@@ -430,6 +445,18 @@ pub struct InfiniBandCounts {
 pub struct RefusedEngine {
     /// Its name.
     pub engine: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Routes after a failure that the routing engine which was asked for did not make.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedReroute {
+    /// When, in picoseconds.
+    pub at_ps: u64,
+    /// The engine that made the tables in its place; left out if they stayed as they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     /// Why.
     pub reason: String,
 }

@@ -1,8 +1,16 @@
 //! `[[failure]]`: what breaks, when, and for how long; and `[watchdog]`, who notices.
 
+use rocelab_fabric::topology::{self, Rate};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Reads a rate, or the name of one.
+fn rate_or_name<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Bandwidth>, D::Error> {
+    topology::rate_or_name(deserializer).map(Some)
+}
 
 /// Something that breaks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,8 +28,9 @@ pub struct FailureConfig {
     /// With `pause-storm` and `host-down`: the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// With `link-rate`: the rate meanwhile, at most that of the link.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// With `link-rate`: the rate meanwhile, at most that of the link; written as that is.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "rate_or_name")]
+    #[schemars(with = "Option<Rate>")]
     pub rate: Option<Bandwidth>,
     /// With `pause-storm`: the priorities that are paused. Default: the lossless ones of its switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -36,7 +36,7 @@ pub struct FaultConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Opcodes by their standard names, or classes: `data`, `request`, `response`, `ack`, `nak`;
-    /// `PFC` for pause frames. One name or several. Default: all RDMA packets.
+    /// `PFC` for pause frames, `flow-control` for those of InfiniBand. One name or several. Default: all RDMA packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opcode: Option<OpcodeNames>,
     /// Packets of this flow, in both directions, by its number in the results.

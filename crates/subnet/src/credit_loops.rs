@@ -3,7 +3,7 @@
 use crate::channels::Channels;
 use crate::dependencies::{ByPort, CycleSearch, Dependencies};
 use crate::subnet::Subnet;
-use crate::tables::{Channel, Tables};
+use crate::tables::{Channel, ForwardingTables, Tables};
 use crate::topology::NodeKind;
 
 /// Service levels (IBTA 7.6.5).
@@ -34,25 +34,37 @@ pub fn credit_loops(
     tables: &Tables,
     lane_of: &[u8; SERVICE_LEVELS],
 ) -> Vec<CreditLoop> {
+    credit_loops_by(subnet, &tables.forwarding, |source, lid| {
+        let level = usize::from(tables.service_level(subnet, source, lid));
+        lane_of.get(level).map_or(0, |lane| 1_u16.checked_shl((*lane).into()).unwrap_or(0))
+    })
+}
+
+/// As [`credit_loops`], where `lanes_of` says which lanes (bit v) packets take from an end port to a LID.
+pub fn credit_loops_by(
+    subnet: &Subnet,
+    forwarding: &ForwardingTables,
+    lanes_of: impl Fn(usize, u16) -> u16,
+) -> Vec<CreditLoop> {
     let channels = Channels::new(subnet.graph());
-    let mut lanes: Vec<u8> = lane_of.to_vec();
-    lanes.sort_unstable();
-    lanes.dedup();
-    let mut graphs = vec![None; lanes.len()];
+    let mut graphs = vec![None; 16];
     for source in sources(subnet) {
         for target in subnet.end_ports().iter().filter(|one| one.kind != NodeKind::Switch) {
             for lid in target.lids.iter() {
-                let level = usize::from(tables.service_level(subnet, source.end_port, lid));
-                let lane = lane_of.get(level).and_then(|lane| lanes.binary_search(lane).ok());
-                let Some(lane) = lane else { continue };
-                let graph = graphs[lane].get_or_insert_with(|| Dependencies::none(&channels));
-                let mut last: Option<usize> = None;
-                tables.forwarding.walk(subnet, source.switch, lid, |channel| {
-                    if let Some(last) = last {
-                        graph.add(last, usize::from(channel.port));
+                let lanes = lanes_of(source.end_port, lid);
+                for (lane, graph) in graphs.iter_mut().enumerate() {
+                    if lanes & 1 << lane == 0 {
+                        continue;
                     }
-                    last = Some(channels.number(channel));
-                });
+                    let graph = graph.get_or_insert_with(|| Dependencies::none(&channels));
+                    let mut last: Option<usize> = None;
+                    forwarding.walk(subnet, source.switch, lid, |channel| {
+                        if let Some(last) = last {
+                            graph.add(last, usize::from(channel.port));
+                        }
+                        last = Some(channels.number(channel));
+                    });
+                }
             }
         }
     }
@@ -62,7 +74,7 @@ pub fn credit_loops(
         let channels = cycle.iter().map(|step| channels.channel(step.channel)).collect();
         Some(CreditLoop { lane, channels })
     };
-    lanes.into_iter().zip(graphs).filter_map(find).collect()
+    (0u8..).zip(graphs).filter_map(find).collect()
 }
 
 /// An end port for all of a switch: service levels are the same for all of them.

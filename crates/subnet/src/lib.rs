@@ -40,7 +40,7 @@ mod subnet;
 mod tables;
 mod topology;
 
-pub use credit_loops::{CreditLoop, SERVICE_LEVELS, credit_loops};
+pub use credit_loops::{CreditLoop, SERVICE_LEVELS, credit_loops, credit_loops_by};
 pub use engine::{Engine, Options, Routing, route};
 pub use error::InputError;
 pub use graph::{Attachment, Far, SwitchGraph};

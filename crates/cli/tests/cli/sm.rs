@@ -94,6 +94,7 @@ fn bad_input_is_named_and_nothing_is_written() {
         ("net --engine minhop --out mine", "--out = mine: exists; replace it with --force"),
         ("net --engine minhop --out mine --force", "--out = mine: has other files than tables"),
         ("net --engine minhop --out net --force", "--out = net: is no folder; name another one"),
+        ("net --out t", "--engine is missing, and net says none"),
         ("net --engine nue --out t", "invalid value 'nue'"),
         ("net --engine minhop --lmc 8 --out t", "invalid value '8'"),
     ] {

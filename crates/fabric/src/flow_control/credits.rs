@@ -58,8 +58,8 @@ struct Lane {
     /// `FCCL` as the other end was told last.
     told: Option<u16>,
     told_at: SimTime,
-    /// How often the same is told again, on a link that may lose packets.
-    repeats: u8,
+    /// The same is told again, on a link that may lose packets: the lane has been used.
+    is_repeated: bool,
     /// When the time until that began.
     repeats_from: SimTime,
     /// A packet waits at this end that the lane has no credits for, since then.
@@ -77,8 +77,15 @@ pub struct CreditCounts {
     pub waits: u64,
 }
 
-/// How often what was told last is told again, where packets may be lost.
-const REPEATS: u8 = 32;
+/// What the two ends of a link know of one lane of a direction. Where they know the same, nothing is under way, and nothing
+/// is to be told: a sender that waits goes on only once the other end frees some memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct LaneCounts {
+    /// Blocks that were sent, or that arrived, since the link came up.
+    pub blocks: u16,
+    /// The count of blocks up to which may be sent.
+    pub limit: Option<u16>,
+}
 
 /// Credits of both directions at one port.
 #[derive(Clone, Debug)]
@@ -139,10 +146,21 @@ impl CreditControl {
         received.wrapping_add(free) % MODULUS
     }
 
-    fn note_change(&mut self, lane: usize) {
+    /// Has the other end told of the lane, if there is something to tell. Returns whether that is new.
+    fn note_change(&mut self, lane: usize) -> bool {
+        let (bit, before) = (1 << lane, self.due);
         if self.lanes[lane].told != Some(self.limit_to_tell(lane)) {
-            self.due |= 1 << lane;
+            self.due |= bit;
         }
+        self.due != before
+    }
+
+    /// Bit v: the other end is to be told of lane v, and was not for `update_interval`.
+    fn overdue(&self, now: SimTime) -> u8 {
+        let is_old =
+            |&lane: &usize| now.since(self.lanes[lane].told_at) >= self.config.update_interval;
+        let old = (0..DATA_LANES).filter(is_old).fold(0, |mask, lane| mask | 1 << lane);
+        self.due & old
     }
 
     /// Ends the wait of a lane.
@@ -153,17 +171,19 @@ impl CreditControl {
         }
     }
 
-    /// The lane to tell the other end of next.
-    fn next_due(&self) -> Option<usize> {
+    /// The lane to tell the other end of next: where some may go ahead of data, one of them.
+    fn next_due(&self, now: SimTime) -> Option<usize> {
         let after = u32::from(self.last) + 1;
-        let turned = self.due.rotate_right(after % 8);
+        let overdue = self.overdue(now);
+        let among = if overdue == 0 { self.due } else { overdue };
+        let turned = among.rotate_right(after % 8);
         (turned != 0).then(|| ((after + turned.trailing_zeros()) % 8) as usize)
     }
 
     /// When what was told of a lane is told again. One that is to be told of anyway waits for nothing.
     fn repeats_at(&self, number: usize) -> SimTime {
         let lane = &self.lanes[number];
-        let again = lane.repeats > 0 && self.due & 1 << number == 0;
+        let again = lane.is_repeated && self.due & 1 << number == 0;
         if again { lane.repeats_from.saturating_add(self.config.heartbeat) } else { SimTime::NEVER }
     }
 }
@@ -211,7 +231,7 @@ impl FlowControl for CreditControl {
             let Lane { held, told_at, .. } = *lane;
             *lane = Lane { held, told_at, ..Lane::default() };
             if self.config.buffer[number] > 0 {
-                lane.repeats = REPEATS;
+                lane.is_repeated = true;
                 self.due |= 1 << number;
             }
         }
@@ -228,20 +248,15 @@ impl FlowControl for CreditControl {
     }
 
     fn may_precede_data(&self, now: SimTime) -> bool {
-        let is_old = |&lane: &usize| {
-            let since_told = now.since(self.lanes[lane].told_at);
-            self.due & 1 << lane != 0 && since_told >= self.config.update_interval
-        };
-        (0..DATA_LANES).any(|lane| is_old(&lane))
+        self.overdue(now) != 0
     }
 
     fn take_frame(&mut self, now: SimTime, _quantum: Duration) -> Option<ControlFrame> {
-        let lane = self.next_due()?;
+        let lane = self.next_due(now)?;
         let limit = self.limit_to_tell(lane);
         let state = &mut self.lanes[lane];
         let is_first = state.told.is_none();
-        state.repeats =
-            if state.told == Some(limit) { state.repeats.saturating_sub(1) } else { REPEATS };
+        state.is_repeated = true;
         (state.told, state.told_at, state.repeats_from) = (Some(limit), now, now);
         self.due &= !(1 << lane);
         let [number, ..] = lane.to_le_bytes();
@@ -315,25 +330,30 @@ impl FlowControl for CreditControl {
         lane.sent = lane.sent.wrapping_add(counted_blocks_of(len)) % MODULUS;
         lane.is_counted = false;
         if self.config.is_lossy {
-            if lane.repeats == 0 {
+            // The other end may not hear of these blocks otherwise.
+            if !mem::replace(&mut lane.is_repeated, true) {
                 lane.repeats_from = now;
             }
-            lane.repeats = REPEATS; // The other end may not hear of these blocks otherwise.
         }
     }
 
-    fn on_arrived(&mut self, priority: u8, len: u32) {
-        let lane = &mut self.lanes[usize::from(priority)];
+    /// A buffer of more blocks than a lane may have ahead has room for as many again.
+    fn on_arrived(&mut self, priority: u8, len: u32) -> bool {
+        let number = usize::from(priority);
+        let lane = &mut self.lanes[number];
         lane.received = lane.received.wrapping_add(counted_blocks_of(len)) % MODULUS;
         lane.held = lane.held.saturating_add(counted_blocks_of(len));
+        self.note_change(number)
     }
 
-    /// On a link that may lose packets it counts as lost, and the next flow control packet makes up for it.
-    fn on_discarded(&mut self, priority: u8, len: u32) {
-        if !self.config.is_lossy {
-            self.on_arrived(priority, len);
-            self.on_freed(priority, len);
-        }
+    fn sent_counts(&self, priority: u8) -> LaneCounts {
+        let lane = &self.lanes[usize::from(priority)];
+        LaneCounts { blocks: lane.sent, limit: lane.limit }
+    }
+
+    fn received_counts(&self, priority: u8) -> LaneCounts {
+        let number = usize::from(priority);
+        LaneCounts { blocks: self.lanes[number].received, limit: Some(self.limit_to_tell(number)) }
     }
 
     fn on_freed(&mut self, priority: u8, len: u32) {
@@ -487,18 +507,74 @@ mod tests {
     }
 
     #[test]
-    fn on_a_lossy_link_the_same_is_told_again_for_a_while() {
+    fn on_a_lossy_link_the_same_is_told_again_and_again() {
         let mut here = control(130);
         here.config.is_lossy = true;
-        assert_eq!(here.poll_timeout(), SimTime::NEVER);
+        assert_eq!(here.poll_timeout(), SimTime::NEVER, "the lane was never used");
         here.on_started(at(0), 0, LEN);
-        let mut told = 0;
-        while here.poll_timeout() != SimTime::NEVER {
+        // Whoever loses flow control packets for long hears of them at last.
+        for told in 1..=1_000 {
             let now = here.poll_timeout();
+            assert_eq!(now, at(told * 10_000_000));
             here.handle_timeout(now);
             here.take_frame(now, QUANTUM).expect("it is due");
-            told += 1;
         }
-        assert_eq!(told, u32::from(REPEATS));
+    }
+
+    #[test]
+    fn room_above_what_may_be_ahead_is_told_of_as_packets_arrive() {
+        let (mut here, mut there) = (control(4095), control(4095));
+        for time in 0..31 {
+            here.on_started(at(time), 0, LEN);
+            assert!(there.on_arrived(0, LEN) == (time == 0), "it is due from the first one on");
+        }
+        assert!(!here.may_start(0, LEN));
+        let frame =
+            there.take_frame(at(40), QUANTUM).expect("there is room for 2,048 blocks again");
+        here.receive(at(50), &frame, QUANTUM);
+        assert_eq!(here.credits_of(0), 2048);
+        let mut small = control(2048);
+        assert!(!small.on_arrived(0, LEN) && !small.is_pending(), "it has no more room");
+    }
+
+    #[test]
+    fn a_lane_that_was_told_of_just_now_does_not_go_ahead_of_data_for_one_that_was_not() {
+        let buffer = [130, 130, 0, 0, 0, 0, 0, 0];
+        let mut here = control(130);
+        (here.config.buffer, here.config.far_buffer) = (buffer, buffer);
+        let free = |here: &mut CreditControl, lane: u8, time| {
+            here.on_arrived(lane, LEN);
+            here.on_freed(lane, LEN);
+            here.may_precede_data(at(time))
+        };
+        assert!(free(&mut here, 1, 1_000_000));
+        here.last = 1;
+        here.take_frame(at(1_000_000), QUANTUM).expect("it is due");
+        // Lane 1 is due again, and too early; so is lane 0, and it is not.
+        here.last = 0;
+        assert!(!free(&mut here, 1, 1_100_000) && free(&mut here, 0, 1_100_000));
+        let Some(ControlFrame::Credits(packet)) = here.take_frame(at(1_100_000), QUANTUM) else {
+            panic!("lane 0 is overdue")
+        };
+        assert_eq!((packet.vl, here.may_precede_data(at(1_100_000))), (0, false));
+    }
+
+    #[test]
+    fn both_ends_know_the_same_once_nothing_is_under_way() {
+        let (mut here, mut there) = (control(130), control(130));
+        let known = |here: &CreditControl, there: &CreditControl| {
+            here.sent_counts(0) == there.received_counts(0)
+        };
+        assert!(known(&here, &there));
+        here.on_started(at(0), 0, LEN);
+        assert!(!known(&here, &there), "a packet is on the link");
+        there.on_arrived(0, LEN);
+        assert!(known(&here, &there), "and is held");
+        there.on_freed(0, LEN);
+        assert!(!known(&here, &there), "the end is to be told");
+        let frame = there.take_frame(at(9), QUANTUM).expect("it is due");
+        assert!(!known(&here, &there), "that is on the link");
+        here.receive(at(9), &frame, QUANTUM);
+        assert!(known(&here, &there));
     }
 }

@@ -20,7 +20,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use credits::counted_blocks_of;
-pub use credits::{CreditConfig, CreditControl, CreditCounts, DATA_LANES, blocks_of};
+pub use credits::{CreditConfig, CreditControl, CreditCounts, DATA_LANES, LaneCounts, blocks_of};
 pub use hpcc_ns3::OnOffFlowControl;
 
 /// Makes modules, scenario key, JSON Schema, the frames that are sent and the list of controls. Each has a
@@ -212,7 +212,9 @@ macro_rules! controls {
             fn credit_counts(&self) -> CreditCounts { of_each!(self.credit_counts()) }
             fn may_precede_data(&self, now: SimTime) -> bool { of_each!(self.may_precede_data(now)) }
             fn hold(&mut self, now: SimTime, priority: u8) { of_each!(self.hold(now, priority)) }
-            fn on_arrived(&mut self, priority: u8, len: u32) { of_each!(self.on_arrived(priority, len)) }
+            fn on_arrived(&mut self, priority: u8, len: u32) -> bool { of_each!(self.on_arrived(priority, len)) }
+            fn sent_counts(&self, priority: u8) -> LaneCounts { of_each!(self.sent_counts(priority)) }
+            fn received_counts(&self, priority: u8) -> LaneCounts { of_each!(self.received_counts(priority)) }
 
             fn request_pause(&mut self, priority: u8) { of_each!(self.request_pause(priority)) }
             fn request_resume(&mut self, priority: u8) { of_each!(self.request_resume(priority)) }
@@ -234,7 +236,6 @@ macro_rules! controls {
             fn handle_timeout(&mut self, now: SimTime) { of_each!(self.handle_timeout(now)) }
             fn may_start(&self, priority: u8, len: u32) -> bool { of_each!(self.may_start(priority, len)) }
             fn on_started(&mut self, now: SimTime, priority: u8, len: u32) { of_each!(self.on_started(now, priority, len)) }
-            fn on_discarded(&mut self, priority: u8, len: u32) { of_each!(self.on_discarded(priority, len)) }
             fn on_freed(&mut self, priority: u8, len: u32) { of_each!(self.on_freed(priority, len)) }
         }
     };
@@ -316,8 +317,20 @@ pub trait FlowControl: fmt::Debug + Send + State {
     /// [paused](Self::paused) until a frame arrives.
     fn hold(&mut self, _now: SimTime, _priority: u8) {}
 
-    /// A frame of `len` bytes of `priority` has arrived here.
-    fn on_arrived(&mut self, _priority: u8, _len: u32) {}
+    /// A frame of `len` bytes of `priority` has arrived here. Returns whether a frame is due now because of that.
+    fn on_arrived(&mut self, _priority: u8, _len: u32) -> bool {
+        false
+    }
+
+    /// What this end has sent of `priority`, and knows of the other. Always the same where frames are not counted.
+    fn sent_counts(&self, _priority: u8) -> LaneCounts {
+        LaneCounts::default()
+    }
+
+    /// What has arrived here of `priority`, and what the other end may know.
+    fn received_counts(&self, _priority: u8) -> LaneCounts {
+        LaneCounts::default()
+    }
 
     /// Bytes of a frame of it on the wire, without preamble and gap.
     fn frame_len(frame: &ControlFrame) -> u16 {
@@ -380,9 +393,6 @@ pub trait FlowControl: fmt::Debug + Send + State {
 
     /// A frame of `len` bytes, from the queue of `priority`, starts at `now`.
     fn on_started(&mut self, _now: SimTime, _priority: u8, _len: u32) {}
-
-    /// A frame of `len` bytes of `priority` came to this end, and was discarded before it was stored.
-    fn on_discarded(&mut self, _priority: u8, _len: u32) {}
 
     /// The memory is free again that a frame of `len` bytes of `priority` took here, which came in by this port.
     fn on_freed(&mut self, _priority: u8, _len: u32) {}

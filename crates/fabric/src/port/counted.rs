@@ -94,16 +94,10 @@ impl<L: Serialisation, F: FlowControl> CountedPort<'_, L, F> {
         self.note_started(now, priority, len);
     }
 
-    /// Records that a frame of `priority` and `len` bytes has arrived here.
-    pub fn note_arrived(&mut self, priority: u8, len: u32) {
-        self.0.ask_flow_control(|flow_control, _| flow_control.on_arrived(priority, len));
-    }
-
-    /// Records that a frame of `priority` and `len` bytes came here and was discarded. Returns whether a control frame
-    /// is due.
-    pub fn note_discarded(&mut self, priority: u8, len: u32) -> bool {
-        self.0.ask_flow_control(|flow_control, _| flow_control.on_discarded(priority, len));
-        self.0.control_due
+    /// Records that a frame of `priority` and `len` bytes has arrived here. Returns whether a control frame is due because
+    /// of it.
+    pub fn note_arrived(&mut self, priority: u8, len: u32) -> bool {
+        self.0.ask_flow_control(|flow_control, _| flow_control.on_arrived(priority, len))
     }
 
     /// Records that the memory is free again of a frame of `priority` and `len` bytes that came in here. Returns whether

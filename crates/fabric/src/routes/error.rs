@@ -33,6 +33,9 @@ pub enum RouteError {
         /// The node.
         node: NodeId,
     },
+    /// No subnet manager makes forwarding tables: it reaches no switch.
+    #[error("no subnet manager reaches a switch")]
+    NoManager,
     /// A host has more than one active link.
     #[error("host {host} has several active links")]
     SeveralHostLinks {

@@ -23,6 +23,9 @@ pub struct StaticRoute {
     pub ports: Vec<u16>,
 }
 
+/// Port sets by host and switch.
+type Destinations = BTreeMap<NodeId, BTreeMap<NodeId, PortSetId>>;
+
 impl Routes {
     /// These routes, with `routes` in place of the computed ones. Of two static routes for the same
     /// switch and host, the later one holds.
@@ -32,8 +35,28 @@ impl Routes {
     /// and the computed one holds. Routes of nodes that are not switches, routes to nodes that are
     /// not hosts, and ports that do not exist have no effect.
     #[must_use]
-    pub fn with_static_routes(mut self, routes: &[StaticRoute], active: &[bool]) -> Self {
-        let mut by_destination: BTreeMap<NodeId, BTreeMap<NodeId, PortSetId>> = BTreeMap::new();
+    pub fn with_static_routes(self, routes: &[StaticRoute], active: &[bool]) -> Self {
+        self.with_routes((routes, active), BTreeMap::new(), Self::computed)
+    }
+
+    /// The same hosts, with these routes and no others: a switch without one to a host has no way to it. What is left out is as
+    /// in [`Self::with_static_routes`].
+    #[must_use]
+    pub fn with_tables(self, routes: &[StaticRoute], active: &[bool]) -> Self {
+        let is_host = |&(_, row): &(NodeId, &u32)| *row == NONE;
+        let hosts = (0u32..).zip(&self.rows).filter(is_host);
+        let hosts = hosts.map(|(host, _)| (host, BTreeMap::new())).collect();
+        self.with_routes((routes, active), hosts, |all, _, _| all.sets.empty())
+    }
+
+    /// With `routes` over links that are `active`, and with what `otherwise` says for the other switches and a destination.
+    fn with_routes(
+        mut self,
+        (routes, active): (&[StaticRoute], &[bool]),
+        mut by_destination: Destinations,
+        otherwise: impl Fn(&Self, NodeId, NodeId) -> PortSetId,
+    ) -> Self {
+        let is_complete = !by_destination.is_empty();
         for route in routes {
             if !self.are_switch_and_host(route) {
                 continue;
@@ -45,9 +68,9 @@ impl Routes {
                 None => of_host.remove(&route.switch),
             };
         }
-        by_destination.retain(|_, of_host| !of_host.is_empty());
+        by_destination.retain(|_, of_host| is_complete || !of_host.is_empty());
         if !by_destination.is_empty() {
-            self.add_columns(&by_destination);
+            self.add_columns(&by_destination, otherwise);
         }
         self
     }
@@ -81,9 +104,12 @@ impl Routes {
         (!ports.is_empty()).then(|| self.sets.add(&ports))
     }
 
-    /// Gives each of these hosts a column, with the given port sets for some switches and computed
-    /// ones for all others.
-    fn add_columns(&mut self, by_destination: &BTreeMap<NodeId, BTreeMap<NodeId, PortSetId>>) {
+    /// Gives each of these hosts a column, with the given port sets for some switches and what `otherwise` says for all others.
+    fn add_columns(
+        &mut self,
+        by_destination: &Destinations,
+        otherwise: impl Fn(&Self, NodeId, NodeId) -> PortSetId,
+    ) {
         let columns = self.columns + by_destination.len();
         let switches: Vec<NodeId> =
             (0u32..).zip(&self.rows).filter(|(_, row)| **row != NONE).map(|(id, _)| id).collect();
@@ -93,7 +119,7 @@ impl Routes {
             cells.extend_from_slice(&self.cells[row..row + self.columns]);
             for (&host, by_hand) in by_destination {
                 let set = by_hand.get(&switch).copied();
-                cells.push(set.unwrap_or_else(|| self.computed(switch, host)));
+                cells.push(set.unwrap_or_else(|| otherwise(self, switch, host)));
             }
         }
         let (row_of, cells) = share_rows(&cells, columns, switches.len());

@@ -24,11 +24,10 @@ pub struct LinkConfig {
     pub delay: Option<Duration>,
 }
 
-/// A rate, or the name of one.
-#[derive(JsonSchema)]
+/// A rate, or the name of one: how the schema describes what [`rate_or_name`] reads.
+#[derive(Debug, JsonSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "it is only described")]
-enum Rate {
+pub enum Rate {
     /// A rate such as `100Gbps`.
     Rate(Bandwidth),
     /// A link of InfiniBand.
@@ -36,10 +35,10 @@ enum Rate {
 }
 
 /// The names of links of InfiniBand.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is only described")]
+#[derive(Debug, JsonSchema)]
+#[expect(missing_docs, reason = "`RATES` says what they carry")]
 #[expect(clippy::upper_case_acronyms, reason = "they are written so")]
-enum InfiniBandRate {
+pub enum InfiniBandRate {
     SDR,
     DDR,
     QDR,
@@ -70,11 +69,23 @@ const INFINIBAND_RATES: [(&str, u64); 11] = [
 ];
 
 /// Reads a rate, or the name of one in any case.
-fn rate_or_name<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Bandwidth, D::Error> {
+///
+/// # Errors
+/// What the text is instead, with the names that there are.
+pub fn rate_or_name<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Bandwidth, D::Error> {
     let text = String::deserialize(deserializer)?;
     let named = INFINIBAND_RATES.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
     match named {
         Some(&(_, rate)) => Ok(Bandwidth::from_bps(rate)),
+        None if text.starts_with(|first: char| first.is_ascii_alphabetic()) => {
+            let names = INFINIBAND_RATES.map(|(name, _)| name).join(", ");
+            let problem = format!(
+                "there is no rate `{text}`; write a bandwidth such as `100Gbps`, or one of {names}"
+            );
+            Err(serde::de::Error::custom(problem))
+        }
         None => text.parse().map_err(serde::de::Error::custom),
     }
 }
@@ -168,6 +179,8 @@ mod tests {
         assert_eq!(rate("HDR"), Ok(Bandwidth::from_gbps(200)));
         assert_eq!(rate("fdr"), Ok(Bandwidth::from_bps(54_545_454_545)));
         assert_eq!(rate("25Gbps"), Ok(Bandwidth::from_gbps(25)));
-        assert!(rate("HDRR").is_err_and(|error| error.contains("HDRR")));
+        assert!(
+            rate("HDRR").is_err_and(|error| error.contains("HDRR") && error.contains("NDR200"))
+        );
     }
 }

@@ -35,7 +35,7 @@ pub use check::TopologyFault;
 pub use error::TopologyError;
 pub use layout::{Layout, PlacedLink, PlacedNode};
 pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
-pub use link_config::LinkConfig;
+pub use link_config::{InfiniBandRate, LinkConfig, Rate, rate_or_name};
 pub use names::describe_names;
 pub use partitioning::Partitioning;
 pub use port_reference::PortReferenceError;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use rocelab_fabric::FlowControl;
 use rocelab_results::{DeadlockRecord, PauseCause};
 use serde::Serialize;
 
@@ -28,6 +29,9 @@ pub struct Survey {
     pub digest: String,
     /// When the run ended (ps).
     pub end_ps: u64,
+    /// Times that a lane waited for credits; left out on Ethernet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit_waits: Option<u64>,
     /// All pauses.
     pub pauses: usize,
     /// Their lengths, added up (ps).
@@ -132,7 +136,9 @@ fn told(plan: &Plan, probes: Probes<'_>, simulation: &Simulation) -> Survey {
     let drops = simulation.network().totals(simulation.now()).drops;
     let storms = storms(plan, pauses.tree());
     let of_pauses = of_pauses(pauses.tree(), end_ps);
-    Survey { digest, drops, storms, deadlocks, all_victims, victims, ..of_pauses }
+    let counts = simulation.network().ports().map(|one| one.port.flow_control().credit_counts());
+    let credit_waits = plan.infiniband.as_ref().map(|_| counts.map(|one| one.waits).sum());
+    Survey { digest, credit_waits, drops, storms, deadlocks, all_victims, victims, ..of_pauses }
 }
 
 /// The queues that watchdogs let go.
@@ -178,6 +184,7 @@ fn of_pauses(pauses: &PauseTree<'_>, end_ps: u64) -> Survey {
         drops: BTreeMap::new(),
         storms: Vec::new(),
         end_ps,
+        credit_waits: None,
         pauses: all.len(),
         paused_ps: all.iter().map(length).sum(),
         deadlocks: Vec::new(),

@@ -14,6 +14,16 @@ const ROWS: usize = 10;
 impl Display for Survey {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.dropped(f)?;
+        if let Some(waits) = self.credit_waits {
+            writeln!(
+                f,
+                "Nothing pauses on InfiniBand. Lanes waited {waits} times for credits; such waits have no tree."
+            )?;
+            return writeln!(
+                f,
+                "`--flow N` says what a flow waited for, and `paused_ps` in links.csv which ports waited."
+            );
+        }
         if self.pauses == 0 {
             return writeln!(f, "Nothing was paused.");
         }
@@ -173,6 +183,7 @@ mod tests {
         let survey = Survey {
             digest: String::new(),
             end_ps: 2,
+            credit_waits: None,
             drops: [("fault", 2), ("link_down", 1)].into(),
             storms: vec![storm],
             pauses: 2_000,

@@ -32,9 +32,8 @@ impl<P: Profile> PortPauses<'_, P> {
             return self.0.deliver(key, far, id);
         };
         let (lane, len) = (self.0.plan.lane_of(level), u32::from(packet.frame_len));
-        if let Some(mut port) = self.0.ports[far.port as usize].port.counted() {
-            port.note_arrived(lane, len);
-        }
+        let counted = self.0.ports[far.port as usize].port.counted();
+        let is_due = counted.is_some_and(|mut port| port.note_arrived(lane, len));
         match far.role {
             Role::Host(_) => {
                 if let Some(mut port) = self.0.ports[far.port as usize].port.counted() {
@@ -49,7 +48,12 @@ impl<P: Profile> PortPauses<'_, P> {
                 self.0.deliver(key, far, id);
                 self.note_freed(key, far.port, (lane, len));
             }
-            _ => self.0.deliver(key, far, id),
+            _ => {
+                self.0.deliver(key, far, id);
+                if is_due {
+                    self.0.pump(key, far.port);
+                }
+            }
         }
     }
 
@@ -67,10 +71,13 @@ impl<P: Profile> PortPauses<'_, P> {
         self.0.drop_frame(key, far.port, None, id, cause);
         let Some(level) = level else { return };
         let lane = self.0.plan.lane_of(level);
-        let counted = self.0.ports[far.port as usize].port.counted();
-        if counted.is_some_and(|mut port| port.note_discarded(lane, len)) {
-            self.0.pump(key, far.port);
+        if matches!(cause, DropCause::FcsError | DropCause::Fault(_)) {
+            return; // The link lost it: the next flow control packet makes up for it.
         }
+        if let Some(mut port) = self.0.ports[far.port as usize].port.counted() {
+            port.note_arrived(lane, len);
+        }
+        self.note_freed(key, far.port, (lane, len));
     }
 
     /// Sends what a channel adapter has next; its port is free.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{FlowControl, NodeId, Serialisation};
+use rocelab_fabric::{FlowControl, LaneCounts, NodeId, Serialisation};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
@@ -37,6 +37,8 @@ struct Obeyed {
     since: SimTime,
     /// Whose memory asked for it; none if it is about to end, or a host asked for it.
     asked_by: Option<Ingress>,
+    /// What the port has sent, and knows of that memory.
+    sent: LaneCounts,
     /// By which of the waiting queues frames leave that memory; none if some leave by a queue that
     /// moves. Found when all that wait are known.
     #[borsh(skip)]
@@ -55,8 +57,18 @@ impl Obeyed {
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Standstill {
     waiting: Vec<Waiting>,
-    /// Where the frames wait of each ingress port and priority that asks for a pause.
-    held: BTreeMap<Ingress, Vec<Place>>,
+    /// The memory of each ingress port and priority that asks for a pause.
+    held: BTreeMap<Ingress, Held>,
+}
+
+/// What an ingress port and priority holds.
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
+struct Held {
+    /// What has arrived, and what the sender may know. Who waits for credits waits for what is in that memory only once
+    /// both ends know the same: else packets or credits are on their way, or are to be sent again.
+    received: LaneCounts,
+    /// Where the frames wait.
+    places: Vec<Place>,
 }
 
 impl Standstill {
@@ -112,8 +124,9 @@ impl Standstill {
         let index_of = |place: &Place| place_of.get(place).copied();
         for pause in self.waiting.iter_mut().flat_map(|queue| &mut queue.pauses) {
             let held = pause.asked_by.and_then(|ingress| self.held.get(&ingress));
+            let held = held.filter(|held| held.received == pause.sent);
             // None if some of it may move, or if nobody asks any more.
-            pause.waits_for = held.and_then(|places| places.iter().map(index_of).collect());
+            pause.waits_for = held.and_then(|held| held.places.iter().map(index_of).collect());
         }
     }
 }
@@ -152,6 +165,7 @@ impl<'a, P: Profile> Overview<'a, P> {
                             .paused_since(priority)
                             .unwrap_or(SimTime::ZERO),
                         asked_by,
+                        sent: port.port.flow_control().sent_counts(priority),
                         waits_for: None,
                     })
                 };
@@ -166,13 +180,19 @@ impl<'a, P: Profile> Overview<'a, P> {
     }
 
     /// Where the frames wait that came in by ports of switches which ask for a pause.
-    fn held_frames(self) -> BTreeMap<Ingress, Vec<Place>> {
-        let mut held: BTreeMap<Ingress, Vec<Place>> = BTreeMap::new();
+    fn held_frames(self) -> BTreeMap<Ingress, Held> {
+        let mut held: BTreeMap<Ingress, Held> = BTreeMap::new();
         for port in self.0.own_ports() {
             if matches!(self.0.nodes[port.node as usize].role, Role::Switch(_)) {
-                let asked = (0..8)
-                    .filter(|priority| port.port.flow_control().pausing() & 1 << priority != 0);
-                held.extend(asked.map(|priority| ((port.node, port.number, priority), Vec::new())));
+                let flow_control = port.port.flow_control();
+                let asked = (0..8).filter(|priority| flow_control.pausing() & 1 << priority != 0);
+                let none_of = |priority: u8| Held {
+                    received: flow_control.received_counts(priority),
+                    places: Vec::new(),
+                };
+                held.extend(
+                    asked.map(|priority| ((port.node, port.number, priority), none_of(priority))),
+                );
             }
         }
         if held.is_empty() {
@@ -187,7 +207,7 @@ impl<'a, P: Profile> Overview<'a, P> {
                 let priority = priorities.of(marking);
                 let ingress = (port.node, packet.switch_port, priority);
                 let place = (port.node, port.number, queue);
-                if let Some(places) = held.get_mut(&ingress)
+                if let Some(Held { places, .. }) = held.get_mut(&ingress)
                     && !places.contains(&place)
                 {
                     places.push(place);
@@ -300,6 +320,7 @@ mod tests {
             priority: 3,
             since: SimTime::from_ps(node.into()),
             asked_by: None,
+            sent: LaneCounts::default(),
             waits_for: waits_for.map(<[usize]>::to_vec),
         };
         Waiting { place: (node, 0, 3), bytes: 1, pauses: pauses.iter().map(obeyed).collect() }

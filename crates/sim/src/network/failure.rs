@@ -194,7 +194,20 @@ impl<P: Profile> Failing<'_, P> {
         let state = &mut self.0.ports[port as usize];
         state.rare.doomed = u32::try_from(on_the_link).unwrap_or(u32::MAX);
         state.port.cut_off();
+        self.lose_delayed(key, port);
         self.flush(key, port, 0xff, DropCause::LinkDown);
+    }
+
+    /// Frames that faults delay on the link of a port are lost with it where ends count frames: they begin again.
+    fn lose_delayed(&mut self, key: EventKey, port: u32) {
+        let state = &self.0.ports[port as usize];
+        let (receiving, is_counted) = (state.far.port, state.port.is_counted());
+        let faults = self.0.features.arrivals.faults.as_mut().filter(|_| is_counted);
+        let direction = faults.and_then(|faults| faults.direction(port));
+        let delayed = direction.map_or_else(Vec::new, |direction| direction.held.take_all());
+        for id in delayed {
+            self.0.drop_frame(key, receiving, None, id, DropCause::LinkDown);
+        }
     }
 
     /// A port has its link again. Its transmitter is free as soon as the frame is over that it was
@@ -210,10 +223,7 @@ impl<P: Profile> Failing<'_, P> {
         state.free_tie = busy.map_or_else(Tie::default, |busy| busy.free.tie);
         state.free_armed = interrupted.is_some_and(|interrupted| interrupted.armed);
         PortPauses(self.0).note_repeated_pauses(key, port, repeated);
-        // What the far port of a link that is cut sends is the other part's to say.
-        if !matches!(self.0.ports[port as usize].role, Role::Elsewhere(_)) {
-            self.0.pump(key, port);
-        }
+        self.0.pump(key, port);
     }
 
     /// Whether the next frame on the link of `port` was lost when it went down.

@@ -15,6 +15,7 @@ pub(in crate::network) use self::backlogs::{HostBacklogs, IdleBacklogs};
 pub(crate) use self::backlogs::{IdleBacklog, every_nth_look};
 use self::backlogs::{LEAST_SHARE, PortUse};
 use super::core::Network;
+use super::next_frames::held_at;
 use super::node::Host;
 use super::port::NetworkPort;
 use crate::Plan;
@@ -67,7 +68,9 @@ impl<P: Profile> BacklogSearch<'_, P> {
         if !is_idle || !host.end_host.has_backlogs() {
             return;
         }
-        let (paused, line_rate) = (port.port.blocked(), port.port.link().rate());
+        // Of a channel adapter, also service levels of whose lane a packet waits for credits.
+        let paused = held_at::<P>(&port.port, self.plan);
+        let line_rate = port.port.link().rate();
         let could_send = |backlog: &Backlog| {
             let rate = backlog.rate.bits_per_second();
             paused & 1 << backlog.priority == 0 && rate > line_rate.bits_per_second() / LEAST_SHARE

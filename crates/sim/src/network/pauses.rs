@@ -175,6 +175,9 @@ impl<P: Profile> PortPauses<'_, P> {
 
     pub(super) fn transmit_control(&mut self, key: EventKey, port: u32, frame: ControlFrame) {
         let state = &self.0.ports[port as usize];
+        if matches!(state.role, Role::Elsewhere(_)) {
+            return; // What the far port of a link that is cut sends is the other part's to say.
+        }
         let peer = self.0.ports[state.far.port as usize].node;
         let len = P::FlowControl::frame_len(&frame);
         let packet = Packet::new(state.node, peer, len, Body::Control(frame));

@@ -131,6 +131,8 @@ impl<'a, P: Profile> Overview<'a, P> {
                 continue;
             }
             let port = &self.0.ports[state.port as usize];
+            let plan = &self.0.plan;
+            let lane = plan.lane_of(plan.service_level(host, ends[1 - index].0, priority));
             let awaited_member = connection.filter(|_| index == 0).and_then(|connection| {
                 Some((connection, state.end_host.awaited_member(connection)?))
             });
@@ -151,7 +153,7 @@ impl<'a, P: Profile> Overview<'a, P> {
                 } else {
                     awaited_host.map(Awaited::Host)
                 },
-                is_paused: port.port.paused() & 1 << priority != 0,
+                is_paused: port.port.paused() & 1 << lane != 0,
                 link_is_up: port.link_is_up(),
                 host_is_down: state.down > 0,
                 priority,

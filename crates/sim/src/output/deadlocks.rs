@@ -3,10 +3,11 @@
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_results::{DeadlockRecord, DeadlockedQueue};
+use rocelab_units::SimTime;
 
-use crate::Plan;
 use crate::network::{Deadlock, StuckQueue};
 use crate::pause_tree::{Freed, PauseTree};
+use crate::{FailureChange, Plan};
 
 /// Deadlocks in the words of the results; the tree has all pauses and storms of the run.
 pub(crate) fn deadlock_records(
@@ -17,6 +18,12 @@ pub(crate) fn deadlock_records(
     let freed = pauses.freed(found);
     let record = |(found, freed)| deadlock_record(plan, pauses.adjacency(), found, freed);
     found.iter().zip(freed).map(record).collect()
+}
+
+/// When routes were made anew last up to a time.
+fn rerouted(plan: &Plan, until: SimTime) -> Option<SimTime> {
+    let before = plan.failures.steps.iter().take_while(|step| step.at <= until);
+    before.filter(|step| step.change == FailureChange::Reroute).map(|step| step.at).last()
 }
 
 fn deadlock_record(
@@ -41,6 +48,7 @@ fn deadlock_record(
         cycle: found.cycle.iter().map(queue).collect(),
         queues: found.queues.len() as u64,
         bytes: found.bytes,
+        rerouted_ps: rerouted(plan, found.began).map(SimTime::ps),
         freed_ps: freed.map(|freed| freed.time),
         watchdog: freed
             .and_then(|freed| freed.watchdog)

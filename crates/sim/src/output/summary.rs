@@ -6,8 +6,8 @@ use rocelab_fabric::{FlowControl, NodeId};
 use rocelab_results::{
     DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
     InfiniBandCounts, IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals,
-    NeighbourCounts, PathMigrationRecord, PfcCounts, RefusedEngine, RunSpan, SampleInterval,
-    SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
+    NeighbourCounts, PathMigrationRecord, PfcCounts, RefusedEngine, RefusedReroute, RunSpan,
+    SampleInterval, SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
 };
 use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
@@ -15,7 +15,7 @@ use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
 use crate::network::{Accepted, FaultCounts, IdleBacklog, IntegrityReport, ReceiverCounts, Totals};
-use crate::plan::{InfiniBandPlan, StreamPlan};
+use crate::plan::{InfiniBandPlan, Resweep, StreamPlan};
 use crate::profile::Profile;
 use crate::record::NeighbourTotals;
 use crate::scenario::Transport;
@@ -54,7 +54,10 @@ pub(super) fn summary<P: Profile>(
             Encapsulation::V1 => 1,
             _ => 2,
         },
-        infiniband: plan.infiniband.as_ref().map(|own| infiniband(own, network, &totals)),
+        infiniband: plan.infiniband.as_ref().map(|own| InfiniBandCounts {
+            refused_reroutes: refused_reroutes(plan, simulation.now()),
+            ..infiniband(own, network, &totals)
+        }),
         incomplete: ending == Ending::Interrupted,
         digest: format!("{:016x}", network.digest()),
         simulated_ps: simulation.now().ps(),
@@ -143,6 +146,20 @@ fn infiniband<P: Profile>(
         counts.credit_waits += of_port.waits;
     }
     counts
+}
+
+/// What the routing engine refused after failures, and who routed in its place.
+fn refused_reroutes(plan: &Plan, end: SimTime) -> Vec<RefusedReroute> {
+    /// Sets of links that are looked at.
+    const MOST: usize = 64;
+    let refused = |Resweep { at, routed }: Resweep| {
+        let (engine, reason) = match routed {
+            Ok(routed) => (Some(routed.routing.engine.name().to_owned()), routed.routing.refused?),
+            Err(reason) => (None, reason),
+        };
+        Some(RefusedReroute { at_ps: at.ps(), engine, reason })
+    };
+    plan.resweeps(end, MOST).filter_map(refused).collect()
 }
 
 /// The names of the frames that stop links, if some are not those of PFC.

@@ -64,12 +64,18 @@ pub struct RoutedSubnet {
 }
 
 impl SubnetManagerPlan {
-    /// Routes a network over the links that are `active`.
+    /// Routes a network over the links that are `active`. The subnet manager is at the first host that has a link.
     ///
     /// # Errors
     /// Why the network is no subnet.
     pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
-        let manager = topology.hosts().next().unwrap_or(0);
+        let adjacency = topology.adjacency();
+        let has_link = |&host: &NodeId| {
+            let mut ports = adjacency.ports_of(host).iter();
+            ports.any(|far| active.get(far.link as usize) == Some(&true))
+        };
+        let manager = topology.hosts().find(has_link).or_else(|| topology.hosts().next());
+        let manager = manager.unwrap_or(0);
         let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, 0);
         let subnet = subnet.map_err(|error| error.to_string())?;
         let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
@@ -114,6 +120,11 @@ impl RoutedSubnet {
             let end_port = &self.subnet.end_ports()[end_port?];
             (end_port.kind == NodeKind::ChannelAdapter).then_some((node, end_port.lids.base))
         })
+    }
+
+    /// Whether the subnet manager reaches a node.
+    pub fn reaches(&self, node: NodeId) -> bool {
+        self.end_ports.get(node as usize).is_some_and(Option::is_some)
     }
 
     /// The LID of a node; none if the subnet manager does not reach it.
@@ -211,18 +222,33 @@ impl InfiniBandPorts<'_> {
         std::array::from_fn(|lane| if lane < usize::from(plan.data_vls) { blocks } else { 0 })
     }
 
-    /// Blocks of four of the largest packets, or of as many as fill the loop of a link if those are more: the packet, the way
-    /// there and back, and the flow control packet, which waits for a packet that goes the other way.
+    /// How long the credits of a packet of the path MTU that comes in at the port of `node` behind which `neighbour` is are on
+    /// their way.
+    pub(crate) fn credit_round(&self, node: NodeId, neighbour: &Neighbour) -> CreditRound {
+        let link = &self.0.topology.links[neighbour.link as usize];
+        let time = |len: u32| link.rate.transmission_time(Bytes::new(len.into()));
+        let latencies = self.0.latency_of(node) + self.0.latency_of(neighbour.node);
+        let packet = time(self.largest());
+        let update_interval = self.0.infiniband.as_ref().map(|plan| plan.update_interval);
+        let idle = packet + link.delay * 2 + latencies + time(FLOW_CONTROL_LEN);
+        CreditRound { idle, busy: idle + packet + update_interval.unwrap_or_default() }
+    }
+
+    /// Bytes of a packet of the path MTU, with its delimiters.
+    pub(crate) fn largest(&self) -> u32 {
+        u32::try_from(self.0.largest_frame().get()).unwrap_or(u32::MAX)
+    }
+
+    /// Blocks of four of the largest packets, or of as many as fill a link whose other direction is busy, if those are more; each
+    /// with an acknowledgement of what goes the other way.
     fn looped_blocks(&self, node: NodeId, neighbour: &Neighbour) -> u64 {
         let link = &self.0.topology.links[neighbour.link as usize];
-        let largest = u32::try_from(self.0.largest_frame().get()).unwrap_or(u32::MAX);
-        let time = |len: u32| link.rate.transmission_time(Bytes::new(len.into()));
-        let back = link.delay + self.0.latency_of(node) + self.0.latency_of(neighbour.node);
-        let round = time(largest) * 2 + link.delay + back + time(FLOW_CONTROL_LEN);
+        let largest = self.largest();
+        let round = self.credit_round(node, neighbour).busy;
         let packets = packets_in(link.rate, round, largest).max(4);
         let blocks = u64::from(blocks_of(largest));
         let most = u64::from(FlowControlPacket::MAX_CREDITS) / blocks;
-        packets.min(most.max(1)) * blocks
+        (packets.min(most.max(1)) * (blocks + 1)).min(FlowControlPacket::MAX_CREDITS.into())
     }
 
     /// What the credits of a port follow from.
@@ -243,18 +269,21 @@ impl InfiniBandPorts<'_> {
             buffer: self.lane_buffers(node, neighbour),
             far_buffer: self.lane_buffers(neighbour.node, &back),
             update_interval: plan.update_interval,
-            is_lossy: self.may_lose_frames(neighbour.link),
+            is_lossy: self.may_lose_frames(neighbour.link, [node, neighbour.node], adjacency),
             heartbeat: link.rate.transmission_time(Bytes::new(SYMBOL_TIMES * WIDTH)),
         })
     }
 
     /// Whether frames may be lost on a link otherwise than by its failure.
-    fn may_lose_frames(&self, link: u32) -> bool {
+    fn may_lose_frames(&self, link: u32, ends: [NodeId; 2], adjacency: &Adjacency) -> bool {
         let is_noisy =
             |number: u32| self.0.links.get(&number).is_some_and(|own| own.bit_error_rate.is_some());
-        self.0.topology.links[link as usize].loss > 0.0
-            || is_noisy(link)
-            || !self.0.faults.is_empty()
+        let leads_over = |&(node, port): &(NodeId, u16)| {
+            let far = adjacency.ports_of(node).get(usize::from(port));
+            ends.contains(&node) && far.is_some_and(|far| far.link == link)
+        };
+        let has_faults = || self.0.faults.iter().any(|rule| rule.links.iter().any(leads_over));
+        self.0.topology.links[link as usize].loss > 0.0 || is_noisy(link) || has_faults()
     }
 
     /// Queues by lane and input port, in a switch of InfiniBand.
@@ -269,7 +298,17 @@ impl InfiniBandPorts<'_> {
     }
 }
 
+/// From the start of a packet to the arrival of its credits, at the sender of one direction of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CreditRound {
+    /// Where nothing else goes the other way: the packet, the way there and back, and the flow control packet.
+    pub(crate) idle: Duration,
+    /// Where packets go the other way all the time: the flow control packet waits for `update_interval`, and for the packet
+    /// that is being sent then.
+    pub(crate) busy: Duration,
+}
+
 /// Packets of `len` bytes that a link carries in a time, the last one begun.
-fn packets_in(rate: Bandwidth, time: Duration, len: u32) -> u64 {
+pub(crate) fn packets_in(rate: Bandwidth, time: Duration, len: u32) -> u64 {
     rate.bytes_in(time).get().div_ceil(u64::from(len).max(1))
 }

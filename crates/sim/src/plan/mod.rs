@@ -17,6 +17,7 @@ mod opcodes;
 mod parameters;
 mod partitions;
 mod profile;
+mod resweeps;
 mod roce;
 mod rules;
 mod sampling;
@@ -41,6 +42,7 @@ pub use self::connection::{ConnectionEndPlan, ConnectionPlan};
 pub use self::failures::{FailureChange, FailurePlan, FailureStep};
 pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
+pub(crate) use self::infiniband::packets_in;
 pub use self::infiniband::{
     InfiniBandPlan, InfiniBandPorts, RoutedSubnet, SubnetManagerPlan, subnet_topology,
 };
@@ -56,6 +58,7 @@ pub(crate) use self::parameters::queues;
 pub(crate) use self::partitions::p_keys_match;
 pub use self::partitions::{PartitionChoice, Partitions, QueuePairKeys};
 pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, QueueMonitor, RateThresholds};
+pub(crate) use self::resweeps::Resweep;
 pub use self::roce::{CmPlan, RocePlan};
 pub use self::sampling::{FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
 pub use self::slow_receiver::SlowReceiver;
@@ -184,11 +187,17 @@ impl Plan {
     /// If the topology has what routes cannot represent.
     pub fn routes(&self, active: &[bool]) -> Result<Routes, RouteError> {
         let routes = Routes::new(&self.topology, active)?;
-        if let Some(infiniband) = self.infiniband.as_ref().filter(|_| active != self.active_links) {
-            // The subnet manager routes what is left. What it cannot route goes by the shortest ways.
+        if let Some(infiniband) = &self.infiniband {
+            if active == self.active_links {
+                return Ok(routes.with_tables(&self.static_routes, active));
+            }
+            // The subnet manager routes what it reaches; other switches keep the tables that they have.
             let routed = infiniband.manager.route(&self.topology, active);
-            let by_hand = routed.map(|routed| routed.routes()).unwrap_or_default();
-            return Ok(routes.with_hash_seed(self.seed).with_static_routes(&by_hand, active));
+            let routed = routed.map_err(|_| RouteError::NoManager)?;
+            let mut tables = routed.routes();
+            let is_kept = |route: &&StaticRoute| !routed.reaches(route.switch);
+            tables.extend(self.static_routes.iter().filter(is_kept).cloned());
+            return Ok(routes.with_tables(&tables, active));
         }
         Ok(routes.with_hash_seed(self.seed).with_static_routes(&self.static_routes, active))
     }

@@ -7,11 +7,10 @@ use rocelab_subnet::Engine;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 
-use super::{algorithms, switches, tcp};
+use super::{algorithms, of_ethernet, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    FailureKind, Fault, FaultVerb, Forwarding, HostConfig, InfiniBandConfig, RoceVersion, Scenario,
-    VlBuffer, ensure,
+    Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -38,7 +37,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let Some(config) = &scenario.infiniband else { return Ok(()) };
     check_lanes(config)?;
     engine_of(config)?;
-    check_others(scenario)?;
+    check_roots(config)?;
+    of_ethernet::check(scenario)?;
     check_algorithms(scenario)
 }
 
@@ -89,6 +89,16 @@ fn check_lanes(config: &InfiniBandConfig) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Roots are for engines that read them.
+fn check_roots(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let reads_them = [Engine::UpDown, Engine::FatTree].map(Engine::name);
+    let engine = &*config.sm.engine;
+    ensure(config.sm.roots.is_empty() || reads_them.contains(&engine), || {
+        let help = format!("leave it out, or use `engine = \"{}\"`", reads_them.join("\"` or `\""));
+        Fault::at("infiniband.sm.roots", format!("`{engine}` does not look for roots")).help(help)
+    })
+}
+
 fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
     let usable = || Engine::ALL.into_iter().filter(|&engine| engine != Engine::File);
     usable().find(|engine| engine.name() == config.sm.engine).ok_or_else(|| {
@@ -97,64 +107,6 @@ fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
             .value(&config.sm.engine)
             .help(format!("use one of {}", names.join(", ")))
     })
-}
-
-/// What Ethernet has and InfiniBand does not, or is not simulated of it.
-fn check_others(scenario: &Scenario) -> Result<(), Fault> {
-    let refuse = |is_there: bool, key: &str, why: &str| {
-        ensure(!is_there, || Fault::at(key, why).help("leave it out, or leave out `[infiniband]`"))
-    };
-    let storms = scenario.failure.iter().position(|one| one.kind == FailureKind::PauseStorm);
-    let storm = format!("failure[{}].kind", storms.unwrap_or(0));
-    refuse(scenario.profile.is_some(), "profile", "other simulators have no InfiniBand")?;
-    refuse(scenario.layer3.is_some(), "layer3", "a subnet of InfiniBand has no IP routers")?;
-    refuse(!scenario.route.is_empty(), "route", "the subnet manager makes all routes")?;
-    let of_ethernet = other_key_of_switches(&scenario.switch);
-    let key = format!("switch.{}", of_ethernet.as_deref().unwrap_or_default());
-    refuse(
-        of_ethernet.is_some(),
-        &key,
-        "it is of Ethernet: switches of InfiniBand have `latency` and `forwarding`",
-    )?;
-    refuse(tcp::is_used(scenario), "workload", "TCP over InfiniBand is not simulated")?;
-    refuse(
-        scenario.host != HostConfig::default(),
-        "host",
-        "channel adapters share their ports by the arbitration of lanes, and have no other stacks",
-    )?;
-    refuse(
-        !scenario.slow_receiver.is_empty(),
-        "slow_receiver",
-        "slow receivers work by pauses, which InfiniBand does not have",
-    )?;
-    refuse(storms.is_some(), &storm, "InfiniBand has no pauses")?;
-    let disorder = |one: &FaultVerb| matches!(one, FaultVerb::Duplicate | FaultVerb::Reorder);
-    let disorderly = scenario.faults.iter().position(|one| disorder(&one.action));
-    let action = format!("faults[{}].action", disorderly.unwrap_or(0));
-    refuse(disorderly.is_some(), &action, "links count blocks, and keep packets in order")?;
-    refuse(scenario.watchdog.switch.is_some(), "watchdog.switch", "InfiniBand has no pauses")?;
-    refuse(scenario.watchdog.nic.is_some(), "watchdog.nic", "InfiniBand has no pauses")?;
-    refuse(
-        !scenario.multicast_group.is_empty(),
-        "multicast_group",
-        "multicast is not simulated on InfiniBand",
-    )?;
-    refuse(
-        scenario.capture.as_ref().is_some_and(|capture| capture.fcs),
-        "capture.fcs",
-        "packets of InfiniBand have a VCRC, which is always captured, and no FCS",
-    )
-}
-
-/// A key of `[switch]` that says something, and has no meaning on InfiniBand.
-fn other_key_of_switches(switch: &SwitchConfig) -> Option<String> {
-    const KEPT: [&str; 2] = ["latency", "forwarding"];
-    let [own, usual] = [switch, &SwitchConfig::default()]
-        .map(|one| toml::Table::try_from(one).unwrap_or_default());
-    let says = |(key, value): &(&String, &toml::Value)| {
-        !KEPT.contains(&key.as_str()) && usual.get(*key) != Some(*value)
-    };
-    own.iter().find(says).map(|(key, _)| key.clone())
 }
 
 /// Only what acknowledgements tell by their time reaches a sender.
@@ -261,6 +213,6 @@ pub(super) fn check_buffers(plan: &Plan) -> Result<(), Fault> {
     ensure(size.get() <= u64::from(u16::MAX) * 64, || {
         Fault::at("infiniband.vl_buffer", "that is more memory than any port has")
             .value(size)
-            .help("give at most 4MiB: more than 128KiB of a lane are never ahead anyway")
+            .help("give at most 4194240B: more than 131072 bytes of a lane are never ahead anyway")
     })
 }

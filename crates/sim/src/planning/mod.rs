@@ -29,6 +29,7 @@ mod measure;
 mod multicast;
 mod neighbours;
 mod numbering;
+mod of_ethernet;
 mod ports;
 mod priority;
 mod receivers;

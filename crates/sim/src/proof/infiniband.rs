@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rocelab_fabric::blocks_of;
-use rocelab_subnet::{SERVICE_LEVELS, credit_loops};
-use rocelab_units::{Bandwidth, Bytes, Duration};
-use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};
+use rocelab_subnet::{CreditLoop, credit_loops_by};
+use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
+use rocelab_wire::{CREDIT_BLOCK_LEN, FlowControlPacket};
 use serde::Serialize;
 
 use super::Verdict;
 use crate::Plan;
-use crate::plan::{InfiniBandPlan, InfiniBandPorts};
+use crate::plan::{InfiniBandPlan, InfiniBandPorts, Resweep, RoutedSubnet, packets_in};
 
 /// What is found of a subnet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -22,8 +22,11 @@ pub struct SubnetFinding {
     pub refused: Option<String>,
     /// Virtual lanes for data.
     pub data_vls: u8,
-    /// A loop of credits of each lane that has one: its switches, with the ports counted from 1.
+    /// A loop of credits of each lane that has one.
     pub credit_loops: Vec<LaneLoop>,
+    /// What follows from the scenario's failures; left out if they change no tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_failures: Option<SubnetAfterFailures>,
     /// Room of each kind of link.
     pub buffers: Vec<LaneBuffer>,
 }
@@ -37,23 +40,45 @@ pub struct LaneLoop {
     pub ports: String,
 }
 
+/// What follows from the tables that the subnet manager makes after the scenario's failures. Queue pairs keep their service levels.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SubnetAfterFailures {
+    /// Tables that were examined: one for each other set of links that are up, for some of the first.
+    pub examined: usize,
+    /// Whether there are more.
+    pub has_more: bool,
+    /// The first time that the engine refused what was left, and why (ps).
+    pub refused: Option<(u64, String)>,
+    /// The first loop of credits, and when its tables are made (ps).
+    pub credit_loop: Option<(u64, LaneLoop)>,
+}
+
 /// The room of one lane at the ends of links of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LaneBuffer {
     /// Rate of the links.
     pub rate_bps: u64,
-    /// Time that a bit takes to the other end, the latency of its switch included.
+    /// Time that a bit takes to the other end, without the latency of a switch there.
     pub delay_ps: u64,
+    /// From the start of a packet to the arrival of its credits, where nothing goes the other way.
+    pub round_ps: u64,
+    /// The same where packets go the other way all the time.
+    pub busy_round_ps: u64,
     /// Directions of such links.
     pub directions: u64,
     /// Room of a lane (bytes).
     pub buffer_bytes: u64,
     /// Packets of the path MTU that fit, and that a lane may have ahead.
     pub packets: u64,
-    /// Packets that would fill the link.
+    /// Packets that fill the link, whatever goes the other way.
     pub needed: u64,
-    /// What one lane carries of such packets at the most.
+    /// What one lane carries of such packets at the most, where nothing goes the other way.
     pub lane_bps: u64,
+    /// The same where packets go the other way all the time.
+    pub busy_lane_bps: u64,
+    /// Blocks of a packet.
+    #[serde(skip)]
+    packet_blocks: u64,
 }
 
 impl LaneBuffer {
@@ -63,8 +88,8 @@ impl LaneBuffer {
     }
 
     /// Whether no buffer would do: the counters of flow control allow no more.
-    fn is_capped(&self, blocks: u64) -> bool {
-        self.needed * blocks > u64::from(FlowControlPacket::MAX_CREDITS)
+    fn is_capped(&self) -> bool {
+        self.needed * self.packet_blocks > u64::from(FlowControlPacket::MAX_CREDITS)
     }
 }
 
@@ -78,84 +103,166 @@ impl SubnetFinding {
                 format!("`{}` refused the subnet: {reason}", infiniband.manager.engine)
             }),
             data_vls: infiniband.data_vls,
-            credit_loops: loops(infiniband),
+            credit_loops: loops(plan, infiniband, &infiniband.routed),
+            after_failures: after_failures(plan, infiniband),
             buffers: buffers(plan),
         })
     }
 
     pub(super) fn faults(&self) -> usize {
-        self.credit_loops.len()
+        let later = self.after_failures.as_ref().filter(|later| later.credit_loop.is_some());
+        self.credit_loops.len() + usize::from(later.is_some())
     }
 
     pub(super) fn warnings(&self) -> usize {
         let short = self.buffers.iter().filter(|one| one.verdict() == Verdict::Refuted).count();
-        short + usize::from(self.refused.is_some())
+        let later = self.after_failures.as_ref().filter(|later| later.refused.is_some());
+        short + usize::from(self.refused.is_some()) + usize::from(later.is_some())
     }
 }
 
-fn loops(infiniband: &InfiniBandPlan) -> Vec<LaneLoop> {
-    let mut lanes = [infiniband.lane_of[0]; SERVICE_LEVELS];
-    lanes[..infiniband.lane_of.len()].copy_from_slice(&infiniband.lane_of);
-    let routed = &infiniband.routed;
-    let found = credit_loops(&routed.subnet, &routed.routing.tables, &lanes);
-    found.iter().map(|one| LaneLoop { lane: one.lane, ports: one.named(&routed.subnet) }).collect()
+/// The loops of credits that tables leave. Packets have the service levels of the first tables.
+fn loops(plan: &Plan, infiniband: &InfiniBandPlan, routed: &RoutedSubnet) -> Vec<LaneLoop> {
+    let any = lanes_in_use(plan);
+    let node = |end_port: usize| {
+        let node = routed.subnet.end_ports().get(end_port)?.id.node;
+        u32::try_from(node).ok()
+    };
+    let lanes_of = |source: usize, lid: u16| {
+        let ends = node(source).zip(routed.subnet.owner(lid).and_then(node));
+        let level = ends.and_then(|(from, to)| infiniband.routed.service_level(from, to));
+        level.map_or(any, |level| 1 << plan.lane_of(level))
+    };
+    let found = credit_loops_by(&routed.subnet, &routed.routing.tables.forwarding, lanes_of);
+    found.iter().map(|one| named(plan, routed, one)).collect()
+}
+
+/// A loop by the names of its ports, which are counted from 0 as everywhere.
+fn named(plan: &Plan, routed: &RoutedSubnet, found: &CreditLoop) -> LaneLoop {
+    let channels = found.channels.iter().chain(found.channels.first());
+    let name = |switch: usize| &plan.topology.nodes[routed.subnet.switches()[switch]].name;
+    let ports = channels.map(|one| format!("{}:{}", name(one.switch), one.port.saturating_sub(1)));
+    LaneLoop { lane: found.lane, ports: ports.collect::<Vec<_>>().join(" -> ") }
+}
+
+/// The lanes (bit v) of the service levels that packets have whose paths have none of their own.
+fn lanes_in_use(plan: &Plan) -> u16 {
+    let flows = plan.flows.iter().map(|flow| flow.priority);
+    let connections = plan.connections.iter().map(|connection| connection.priority);
+    let messages = plan.roce.connection_manager.iter().map(|cm| cm.priority);
+    let levels = flows.chain(connections).chain(messages);
+    levels.fold(0, |lanes, level| lanes | 1 << plan.lane_of(level))
+}
+
+/// What the scenario's failures make of tables.
+fn after_failures(plan: &Plan, infiniband: &InfiniBandPlan) -> Option<SubnetAfterFailures> {
+    /// Sets of links that are looked at: each takes the time of a sweep.
+    const MOST: usize = 16;
+    let mut after =
+        SubnetAfterFailures { examined: 0, has_more: false, refused: None, credit_loop: None };
+    let last = plan.stop.unwrap_or(SimTime::NEVER);
+    for Resweep { at, routed } in plan.resweeps(last, MOST + 1) {
+        if after.examined == MOST {
+            after.has_more = true;
+            break;
+        }
+        after.examined += 1;
+        let Ok(routed) = routed else { continue };
+        if let Some(reason) = &routed.routing.refused {
+            let text = format!("{reason}; {} in its place", routed.routing.engine.name());
+            after.refused.get_or_insert((at.ps(), text));
+        }
+        if after.credit_loop.is_none() {
+            let found = loops(plan, infiniband, &routed).into_iter().next();
+            after.credit_loop = found.map(|found| (at.ps(), found));
+        }
+    }
+    (after.examined > 0).then_some(after)
 }
 
 /// The room at the ends of links, one for each kind.
 fn buffers(plan: &Plan) -> Vec<LaneBuffer> {
-    let adjacency = plan.topology.adjacency();
-    let mut kinds: BTreeMap<(u64, u64, u64), u64> = BTreeMap::new();
+    let (adjacency, ports) = (plan.topology.adjacency(), InfiniBandPorts(plan));
+    let mut kinds: BTreeMap<LinkKind, u64> = BTreeMap::new();
     for node in (0u32..).take(plan.topology.nodes.len()) {
         for far in adjacency.ports_of(node) {
             let link = &plan.topology.links[far.link as usize];
-            let delay = link.delay + plan.latency_of(node);
-            let buffer = u64::from(InfiniBandPorts(plan).lane_buffers(node, far)[0])
-                * CREDIT_BLOCK_LEN as u64;
-            *kinds.entry((link.rate.bits_per_second(), delay.ps(), buffer)).or_default() += 1;
+            let round = ports.credit_round(node, far);
+            let kind = LinkKind {
+                rate: link.rate,
+                delay: link.delay,
+                rounds: [round.idle, round.busy],
+                blocks: ports.lane_buffers(node, far)[0].into(),
+            };
+            *kinds.entry(kind).or_default() += 1;
         }
     }
-    let packet = plan.largest_frame().get();
-    kinds
-        .into_iter()
-        .map(|((rate_bps, delay_ps, buffer_bytes), directions)| {
-            let (packets, needed, lane_bps) = carried(rate_bps, delay_ps, buffer_bytes, packet);
-            LaneBuffer { rate_bps, delay_ps, directions, buffer_bytes, packets, needed, lane_bps }
-        })
-        .collect()
+    let len = ports.largest();
+    kinds.into_iter().map(|(kind, directions)| kind.buffer(directions, len)).collect()
 }
 
-/// Packets of `len` bytes that a lane may have ahead, packets that would fill the link, and what the lane carries: n packets in
-/// each time that a packet, the way there and back and a flow control packet take.
-fn carried(rate_bps: u64, delay_ps: u64, buffer_bytes: u64, len: u64) -> (u64, u64, u64) {
-    let rate = Bandwidth::from_bps(rate_bps);
-    let time = |bytes: u64| rate.transmission_time(Bytes::new(bytes)).ps();
-    let update = (FlowControlPacket::LEN + DELIMITERS_LEN) as u64;
-    let round = time(len) + 2 * delay_ps + time(update);
-    let blocks = u64::from(blocks_of(u32::try_from(len).unwrap_or(u32::MAX)));
-    let room = (buffer_bytes / CREDIT_BLOCK_LEN as u64).min(FlowControlPacket::MAX_CREDITS.into());
-    let packets = room / blocks.max(1);
-    let needed = rate.bytes_in(Duration::from_ps(round)).get().div_ceil(len.max(1));
-    let bits = u128::from(packets) * u128::from(len) * 8 * 1_000_000_000_000;
-    let lane = u64::try_from(bits / u128::from(round.max(1))).unwrap_or(u64::MAX).min(rate_bps);
-    (packets, needed, lane)
+/// What directions of links have in common.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct LinkKind {
+    rate: Bandwidth,
+    delay: Duration,
+    /// [Where the other direction is idle, and where it is busy](crate::plan::CreditRound).
+    rounds: [Duration; 2],
+    /// Room of a lane.
+    blocks: u64,
+}
+
+impl LinkKind {
+    /// The room for packets of `len` bytes: of n that may be ahead, a lane carries n in each round.
+    fn buffer(&self, directions: u64, len: u32) -> LaneBuffer {
+        let Self { rate, delay, rounds, blocks } = *self;
+        let packet_blocks = u64::from(blocks_of(len)).max(1);
+        let packets = blocks.min(FlowControlPacket::MAX_CREDITS.into()) / packet_blocks;
+        let bits = u128::from(packets) * u128::from(len) * 8 * 1_000_000_000_000;
+        let carried = rounds.map(|round| {
+            let bps = u64::try_from(bits / u128::from(round.ps().max(1))).unwrap_or(u64::MAX);
+            bps.min(rate.bits_per_second())
+        });
+        let [round_ps, busy_round_ps] = rounds.map(Duration::ps);
+        let [lane_bps, busy_lane_bps] = carried;
+        LaneBuffer {
+            rate_bps: rate.bits_per_second(),
+            delay_ps: delay.ps(),
+            round_ps,
+            busy_round_ps,
+            directions,
+            buffer_bytes: blocks * CREDIT_BLOCK_LEN as u64,
+            packets,
+            needed: packets_in(rate, rounds[1], len),
+            lane_bps,
+            busy_lane_bps,
+            packet_blocks,
+        }
+    }
+}
+
+/// A rate to three figures.
+fn rounded(bps: u64) -> Bandwidth {
+    let unit = 10_u64.pow(bps.max(1).ilog10().saturating_sub(2));
+    Bandwidth::from_bps(bps.saturating_add(unit / 2) / unit * unit)
 }
 
 impl fmt::Display for LaneBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (rate, delay) = (Bandwidth::from_bps(self.rate_bps), Duration::from_ps(self.delay_ps));
         let Self { directions, packets, needed, .. } = self;
-        let buffer = Bytes::new(self.buffer_bytes);
+        let (buffer, s) = (Bytes::new(self.buffer_bytes), if *packets == 1 { "" } else { "s" });
         write!(
             f,
-            "{directions} directions of {rate}, {delay} one way: {buffer} of a lane hold {packets} packets ahead, and \
+            "{directions} directions of {rate}, {delay} one way: {buffer} of a lane hold {packets} packet{s} ahead, and \
              {needed} fill the link"
         )?;
         if self.verdict() == Verdict::Proved {
             return Ok(());
         }
-        write!(f, "; one lane carries {}", Bandwidth::from_bps(self.lane_bps))?;
-        let blocks = self.buffer_bytes / CREDIT_BLOCK_LEN as u64 / packets.max(&1);
-        if self.is_capped(blocks) {
+        let (alone, busy) = (rounded(self.lane_bps), rounded(self.busy_lane_bps));
+        write!(f, "; one lane carries {alone}, and {busy} while packets go the other way too")?;
+        if self.is_capped() {
             f.write_str(": no lane has more than 131072 bytes ahead, so use several lanes")
         } else {
             f.write_str(": raise `infiniband.vl_buffer`, or use several lanes")

@@ -32,7 +32,7 @@ pub use calculator::{
 pub use dependency::{CycleAfterFailure, DependencyFinding, FailureProof};
 pub use egress_limit::EgressLimitFinding;
 pub use headroom::{HeadroomDoubt, HeadroomFinding, HeadroomSum, MemoryFinding};
-pub use infiniband::{LaneBuffer, LaneLoop, SubnetFinding};
+pub use infiniband::{LaneBuffer, LaneLoop, SubnetAfterFailures, SubnetFinding};
 pub use lossy::LossyPriority;
 pub use marking::{MarkingFinding, ThresholdInput, kmin_limit, xoff_with};
 pub use own_failures::OwnFailures;

@@ -6,8 +6,8 @@ use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use super::{
     COMMON_CELL, DependencyFinding, EgressLimitFinding, HeadroomDoubt, HeadroomFinding,
-    HeadroomSum, LossyPriority, MarkingFinding, MemoryFinding, OwnFailures, PauseFinding, Proof,
-    ReceiverFinding, ShortPause, SubnetFinding, UnheardPause, Verdict,
+    HeadroomSum, LaneLoop, LossyPriority, MarkingFinding, MemoryFinding, OwnFailures, PauseFinding,
+    Proof, ReceiverFinding, ShortPause, SubnetAfterFailures, SubnetFinding, UnheardPause, Verdict,
 };
 
 impl fmt::Display for Proof {
@@ -74,10 +74,49 @@ fn subnet(f: &mut fmt::Formatter<'_>, finding: &SubnetFinding) -> fmt::Result {
     if finding.credit_loops.is_empty() {
         line(f, "credit loops", true, format_args!("none, on {data_vls} data lanes"))?;
     }
+    if let Some(after) = &finding.after_failures {
+        subnet_after_failures(f, after)?;
+    }
     finding.buffers.iter().try_for_each(|one| match one.verdict() {
         Verdict::Proved => line(f, "lane buffers", true, format_args!("{one}")),
         _ => warning(f, "lane buffers", format_args!("{one}")),
     })
+}
+
+/// What the scenario's failures make of routes and lanes.
+fn subnet_after_failures(f: &mut fmt::Formatter<'_>, after: &SubnetAfterFailures) -> fmt::Result {
+    const NAME: &str = "own failures";
+    let at = |ps: u64| Duration::from_ps(ps);
+    if let Some((ps, reason)) = &after.refused {
+        warning(f, NAME, format_args!("from {} on the engine refuses: {reason}", at(*ps)))?;
+    }
+    match &after.credit_loop {
+        Some((ps, LaneLoop { lane, ports })) => line(
+            f,
+            NAME,
+            false,
+            format_args!(
+                "from {} on packets of lane {lane} can wait for each other's credits for ever: {ports}",
+                at(*ps)
+            ),
+        )?,
+        None if after.has_more => {
+            let examined = after.examined;
+            note(
+                f,
+                NAME,
+                format_args!("no loop in the first {examined} tables; later ones are not examined"),
+            )?;
+        }
+        None => line(f, NAME, true, format_args!("no loop in the tables that follow"))?,
+    }
+    note(
+        f,
+        NAME,
+        format_args!(
+            "not examined: packets that still wait by earlier tables, with those of later ones"
+        ),
+    )
 }
 
 fn line(

@@ -35,3 +35,15 @@ fn links_that_go_down_and_come_up() {
     let text = clos(top, &format!("{more}{}", flows("1MB", TO_ONE)));
     assert_cuts_change_nothing(&text, &["/infiniband/credit_waits", "/drops/link_down"]);
 }
+
+/// What a part knows of the far port of a link that is cut is no port: it sends nothing.
+#[test]
+fn links_that_are_slow_as_they_go_down_and_come_up() {
+    let top = "[infiniband]\n[roce]\nack_timeout = 5\n";
+    let more = "[[failure]]\nkind = \"link-rate\"\nport = \"leaf-0:2\"\nrate = \"10Gbps\"\nat = \"10us\"\nlasts = \"100us\"\n\
+         [[failure]]\nkind = \"link-down\"\nport = \"leaf-0:2\"\nat = \"20us\"\nlasts = \"20us\"\nrepeat = 2\n\
+         interval = \"60us\"\n[[faults]]\naction = \"delay\"\ndelay = \"5us\"\nevery = 20\nfrom = \"leaf-0\"\n";
+    let text = clos(top, &format!("{more}{}", flows("1MB", TO_ONE)));
+    let evidence = ["/infiniband/credit_waits", "/drops/link_down", "/faults/0/acted"];
+    assert_cuts_change_nothing(&text, &evidence);
+}

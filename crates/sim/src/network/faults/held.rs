@@ -32,6 +32,12 @@ impl Held {
         self.line.is_empty() && self.back.is_empty()
     }
 
+    /// Takes all, in the order in which they came to be held.
+    pub(in crate::network) fn take_all(&mut self) -> Vec<PacketId> {
+        let line = self.line.drain(..).map(|(id, _)| id);
+        line.chain(self.back.drain(..).map(|held| held.id)).collect()
+    }
+
     /// Another packet has passed.
     pub(in crate::network) fn count_passed(&mut self) {
         for held in &mut self.back {

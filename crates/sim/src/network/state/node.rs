@@ -171,6 +171,9 @@ impl Checkpoint<'_> {
     }
 
     fn load_port(&mut self, port: u32, from: &mut &[u8]) -> Result {
+        let node = self.0.ports[port as usize].node;
+        let is_switch = matches!(self.0.nodes[node as usize].role, Role::Switch(_));
+        let ports = self.0.layout.adjacency.ports_of(node).len();
         let state = &mut self.0.ports[port as usize];
         (state.free_armed, state.free_tie) = load_value(from)?;
         (state.sent.frames, state.sent.bytes) = load_value(from)?;
@@ -182,6 +185,9 @@ impl Checkpoint<'_> {
             for id in self.packets().load_all(from)? {
                 let packet = self.0.pool.get(id);
                 let frame = (id, u32::from(packet.frame_len), packet.switch_port);
+                if is_switch && usize::from(packet.switch_port) >= ports {
+                    return Err(unfit("the port that a packet came in by"));
+                }
                 let queue = self.queue_now(port, id).unwrap_or(saved_in);
                 let state = &mut self.0.ports[port as usize].port;
                 state.restore_waiting((saved_in, queue), frame, &mut self.0.pool);

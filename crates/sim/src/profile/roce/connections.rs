@@ -171,14 +171,14 @@ impl Connections {
     pub(super) fn poll_transmit(&mut self, plan: &Plan) -> Option<(Transmit, Content)> {
         let transmit = self.manager.poll_transmit()?;
         let len = u16::try_from(transmit.mad.len()).unwrap_or(u16::MAX);
+        let destination = transmit.destination;
         let packet = RdmaPacket::new(Opcode::UdSendOnly, GSI_QPN, self.next_psn)
             .with_payload_len(len)
             .with_deth(Deth::GSI_Q_KEY, GSI_QPN)
             .with_ack_req(true)
-            .with_class(self.priority, Ecn::NotEct)
+            .with_class(plan.service_level(self.node, destination, self.priority), Ecn::NotEct)
             .with_content(true);
         self.next_psn = (self.next_psn + 1) & 0x00ff_ffff;
-        let destination = transmit.destination;
         let datagram = Transmit {
             packet,
             destination,

@@ -157,3 +157,73 @@ fn lanes_have_credits_of_their_own() {
     let rate = throughput(&text, &case, 6_000);
     assert!((rate - 4.0 * 41.7).abs() < 2.0, "{rate}");
 }
+
+/// The room of `auto` fills a link both of whose directions are busy: flow control packets wait there for packets and for
+/// `update_interval`.
+#[test]
+fn room_that_follows_from_the_link_fills_both_of_its_directions() {
+    for (mtu, metres) in [(4096, 3), (4096, 300), (1024, 3), (1024, 30), (256, 30)] {
+        let case = Case { gbps: 200, metres, packet: mtu + 26, blocks: 0, throughput: 0.0 };
+        let rate = |directions: &[(&str, &str)]| {
+            let text = two_hosts(&case, 20_000, directions, "");
+            throughput(&text.replace("vl_buffer = \"0B\"", "vl_buffer = \"auto\""), &case, 20_000)
+        };
+        let one_way = rate(&[("host-0", "host-1")]);
+        let two_way = rate(&[("host-0", "host-1"), ("host-1", "host-0")]);
+        // Flow control packets and acknowledgements take their share.
+        println!("{mtu} bytes, {metres} m: {one_way:.1} and {two_way:.1} Gbit/s");
+        assert!(two_way > 0.96 * one_way, "{mtu} bytes, {metres} m: {one_way} and {two_way}");
+    }
+}
+
+/// More memory than a lane may have ahead is told of as packets arrive, though nothing leaves.
+#[test]
+fn memory_above_2048_blocks_takes_packets_that_go_nowhere() {
+    // Both senders fill the switch, whose port to their sink is slow.
+    let links = [
+        link(("host-0", "switch-0"), (200, 3)),
+        link(("host-1", "switch-0"), (200, 3)),
+        link(("host-2", "switch-0"), (1, 3)),
+    ];
+    let flows = [flow("host-0", "host-2", 400_000), flow("host-1", "host-2", 400_000)];
+    let text = format!(
+        "stop = \"60us\"\n[infiniband]\ndata_vls = 1\nvl_buffer = \"256KiB\"\n[roce]\npath_mtu = 4096\n{}",
+        network("host-0..host-2", "switch-0", &links, &flows)
+    );
+    let run = run(&text);
+    for host in ["host-0", "host-1"] {
+        // 4096 blocks and what has left: 63 packets, and one or two in the adapter's port.
+        let sent = run.sent(host, 0) / 4124;
+        assert!((63..=66).contains(&sent), "{host} sent {sent} packets");
+    }
+}
+
+/// Who loses flow control packets for long goes on once they arrive again.
+#[test]
+fn a_link_recovers_however_long_flow_control_packets_were_lost() {
+    let faults = "[[faults]]\naction = \"drop\"\nopcode = \"flow-control\"\nuntil = \"1ms\"\n";
+    let text = two_hosts(&wide(30, 260), 100, &[("host-0", "host-1")], "");
+    let run = run(&format!("{text}{faults}"));
+    let [end] = &run.flow_ends()[..] else { panic!("one flow") };
+    let finished = end.finished.ps() / 1_000_000;
+    assert!((1_000..1_100).contains(&finished), "{finished} us");
+    assert_eq!(run.totals().frames_dropped, run.totals().drops.values().sum::<u64>());
+}
+
+/// What a fault delays on a link is lost as the link goes down: its ends count from zero afterwards.
+#[test]
+fn a_packet_that_is_late_does_not_outlive_its_link() {
+    let links = [link(("host-0", "host-1"), (200, 30))];
+    let more = "stop = \"100us\"\n[infiniband]\n[roce]\nack_timeout = 0\n[[faults]]\naction = \"delay\"\ndelay = \"20us\"\n\
+         opcode = \"data\"\n[[failure]]\nkind = \"link-down\"\nport = \"host-0\"\nat = \"5us\"\nlasts = \"2us\"\n";
+    let run = run(&format!(
+        "{more}{}",
+        network("host-0..host-1", "", &links, &[flow("host-0", "host-1", 3000)])
+    ));
+    assert_eq!(
+        (run.totals().frames_dropped, run.flow_ends().len()),
+        (3, 0),
+        "{:?}",
+        run.totals().drops
+    );
+}

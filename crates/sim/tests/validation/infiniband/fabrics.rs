@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use rocelab_fabric::FlowControl;
 use rocelab_sim::Ending;
 use rocelab_subnet::{SERVICE_LEVELS, credit_loops};
 
@@ -118,6 +119,23 @@ fn may_stand_still(run: &Run) -> bool {
     !credit_loops(&routed.subnet, tables, &lanes).is_empty()
 }
 
+/// Where the run goes on, the queues of its deadlocks wait as they did when these were found.
+fn assert_it_lasts(text: &str, found: &Run) {
+    let mut on = Run::new(plan(&format!("on_deadlock = \"continue\"\n{text}")));
+    on.finish();
+    let queues = found.simulation.network().deadlocks().iter().flat_map(|one| &one.queues);
+    for queue in queues {
+        let waits_since = |run: &Run| {
+            let mut ports = run.simulation.network().ports();
+            let port = ports.find(|port| (port.node, port.number) == (queue.node, queue.port));
+            port.expect("it exists").port.flow_control().paused_since(queue.priority)
+        };
+        let since = waits_since(found);
+        assert!(since.is_some(), "{queue:?}");
+        assert_eq!(waits_since(&on), since, "{queue:?} moved\n{text}");
+    }
+}
+
 #[test]
 fn nothing_is_lost_and_only_loops_stand_still() {
     let mut dice = Dice::new("fabrics of infiniband", 1);
@@ -135,7 +153,10 @@ fn nothing_is_lost_and_only_loops_stand_still() {
         loops += u32::from(has_loop);
         match run.ending {
             Some(Ending::Finished) => {}
-            Some(Ending::Deadlocked) if has_loop => deadlocks += 1,
+            Some(Ending::Deadlocked) if has_loop => {
+                deadlocks += 1;
+                assert_it_lasts(&text, &run);
+            }
             ending => panic!("{number}: {ending:?}, loop: {has_loop}\n{text}"),
         }
     }
@@ -164,4 +185,48 @@ fn what_ethernet_has_is_refused() {
     let error = try_plan(&more).expect_err("it is not simulated").to_string();
     assert!(error.contains("infiniband.sm.engine") && error.contains("dfsssp"), "{error}");
     let _ = plan(&base);
+}
+
+/// After a failure tables are the subnet manager's, wherever it is; switches out of its reach keep theirs.
+#[test]
+fn tables_follow_failures_of_the_first_host_too() {
+    let text = "[infiniband]\n[infiniband.sm]\nengine = \"ftree\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\n\
+         hosts_per_leaf = 2\nhost_link = { rate = \"100Gbps\", cable = \"3m\" }\nfabric_link = { rate = \"100Gbps\", cable = \
+         \"30m\" }\n[workload.flows]\nlist = [{ from = \"host-0\", to = \"host-3\", bytes = \"1KB\" }]\n";
+    let plan = plan(text);
+    let node = |name: &str| plan.topology.node_by_name(name).expect("it is there");
+    let without = |ends: &[(&str, &str)]| {
+        let is_gone = |link: &rocelab_fabric::TopologyLink| {
+            let joins = |&(a, b): &(&str, &str)| {
+                [(link.a, link.b), (link.b, link.a)].contains(&(node(a), node(b)))
+            };
+            ends.iter().any(joins)
+        };
+        let active: Vec<_> = plan.topology.links.iter().map(|link| !is_gone(link)).collect();
+        plan.routes(&active).expect("somebody has a link")
+    };
+    let ways = |routes: &rocelab_fabric::Routes, from: &str, to: &str| {
+        routes.next_hops(node(from), node(to)).len()
+    };
+    let routes = without(&[("host-0", "leaf-0")]);
+    assert_eq!(ways(&routes, "leaf-1", "host-1"), 1, "one way of two");
+    assert_eq!(ways(&routes, "leaf-1", "host-0"), 0, "it has no link");
+    // Two halves; the manager is in that of host-0.
+    let routes = without(&[("leaf-1", "spine-0"), ("leaf-1", "spine-1")]);
+    assert_eq!((ways(&routes, "leaf-0", "host-1"), ways(&routes, "leaf-0", "host-2")), (1, 0));
+    assert_eq!((ways(&routes, "leaf-1", "host-3"), ways(&routes, "leaf-1", "host-0")), (1, 0));
+    let all: Vec<_> = (0..4).map(|host| format!("host-{host}")).collect();
+    let ends: Vec<_> =
+        all.iter().zip(["leaf-0", "leaf-0", "leaf-1", "leaf-1"]).map(|(a, b)| (&**a, b)).collect();
+    let active: Vec<_> = plan
+        .topology
+        .links
+        .iter()
+        .map(|link| {
+            !ends
+                .iter()
+                .any(|&(a, b)| [(link.a, link.b), (link.b, link.a)].contains(&(node(a), node(b))))
+        })
+        .collect();
+    assert!(plan.routes(&active).is_err(), "nobody is left to route: tables stay as they are");
 }
