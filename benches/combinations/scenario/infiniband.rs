@@ -52,6 +52,7 @@ impl Shape {
             match key.as_str() {
                 "roce" => remove(own, &OF_FRAMES),
                 "capture" => remove(own, &["fcs"]),
+                "sample" => remove(own, &["ingress"]),
                 _ => {}
             }
         }

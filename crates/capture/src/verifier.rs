@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::flow::{FlowTable, Seen, SharedAddresses};
 use crate::integrity;
 use crate::observation::Observation;
-use crate::{CapturedFrame, NumberedInterface};
+use crate::{CapturedFrame, Direction, NumberedInterface};
 
 /// Checks the frames of a capture one by one: each by itself, and each packet against the earlier
 /// packets of the same queue pair.
@@ -123,6 +123,8 @@ pub struct Verified<'a> {
     pub interface: Option<&'a str>,
     /// Number of the interface in the file, from 0.
     pub interface_number: usize,
+    /// Whether the interface sent or received it, if the file says so.
+    pub direction: Option<Direction>,
     /// What was captured.
     pub bytes: &'a [u8],
     /// The parsed frame.
@@ -228,6 +230,7 @@ impl Verifier {
             time: captured.time,
             interface: name_of_interface(captured),
             interface_number: captured.interface,
+            direction: captured.direction,
             bytes: captured.bytes,
             dissection,
             faults: &self.faults,

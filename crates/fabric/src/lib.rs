@@ -50,7 +50,8 @@ pub use domains::{DomainConfig, DomainForwarding, DomainFrame, DomainPlace, Doma
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{
     ControlFrame, CreditConfig, CreditControl, CreditCounts, DATA_LANES, FlowControl, LaneCounts,
-    LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl, PauseFrame, blocks_of,
+    LeavingFrame, LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl, PauseFrame,
+    blocks_of,
 };
 pub use forwarding::{
     ForwardedFrame, Forwarding, ForwardingDrop, ForwardingPlane, KnownHosts, LearningConfig,

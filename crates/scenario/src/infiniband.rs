@@ -14,7 +14,8 @@ pub struct InfiniBandConfig {
     /// Virtual lanes for data of every link: 1, 2, 4 or 8.
     pub data_vls: u8,
     /// The buffer of each lane at each port that packets come in by: `"auto"`, or a size. `"auto"` is four packets of the
-    /// path MTU, or what fills the loop of the cable if that is more; no lane has more than 131,072 bytes ahead.
+    /// path MTU, or what fills the cable while packets go the other way too, if that is more; no lane has more than 131,072
+    /// bytes ahead.
     pub vl_buffer: VlBuffer,
     /// While data waits, the least time between two flow control packets of a lane. With nothing else to send, they go at
     /// once.
@@ -42,7 +43,7 @@ impl Default for InfiniBandConfig {
 /// The buffer of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VlBuffer {
-    /// Four packets of the path MTU, or what fills the loop of the cable.
+    /// Four packets of the path MTU, or what fills the cable while packets go the other way too.
     Auto,
     /// This much, rounded down to blocks of 64 bytes.
     Fixed(Bytes),

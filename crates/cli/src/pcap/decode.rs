@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use clap::Args;
 use rocelab_capture::{
-    AddressWanted, CaptureFile, Checksum, Contents, Decoded, EcnWanted, Filter, HexDump,
+    AddressWanted, CaptureFile, Checksum, Contents, Decoded, Direction, EcnWanted, Filter, HexDump,
     HexDumpComment, IcrcExplained, OpcodeWanted, ProtocolWanted, TimeWanted, Tree, Verified,
 };
 
@@ -193,7 +193,7 @@ struct Line<'a>(&'a Verified<'a>);
 
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verified { number, time, interface, dissection, .. } = self.0;
+        let Verified { number, time, interface, direction, dissection, .. } = self.0;
         write!(f, "{number} {}.{:09} ", time.as_secs(), time.subsec_nanos())?;
         if let Some(interface) = interface {
             write!(f, "{interface} ")?;
@@ -220,7 +220,15 @@ impl fmt::Display for Line<'_> {
             (None, Contents::Ethernet(frame)) => frame.fmt(f)?,
             // Whether the checksum of the link is right is told below.
             (None, Contents::InfiniBand(packet)) => packet.with_vcrc().fmt(f)?,
-            (None, Contents::FlowControl(packet)) => packet.with_lpcrc().fmt(f)?,
+            // It has no addresses.
+            (None, Contents::FlowControl(packet)) => {
+                match direction {
+                    Some(Direction::Inbound) => f.write_str("inbound ")?,
+                    Some(Direction::Outbound) => f.write_str("outbound ")?,
+                    None => {}
+                }
+                packet.with_lpcrc().fmt(f)?;
+            }
             (None, Contents::Opaque) => {
                 write!(f, "{}, ", dissection.protocol)?;
                 let headers = dissection.headers_read;

@@ -90,6 +90,7 @@ fn what_an_engine_refuses_after_a_failure_is_told_before_and_after() {
     assert!(text.contains("ok    credit loops         none"), "{text}");
     assert!(text.contains("own failures         from 5us on the engine refuses: "), "{text}");
     let answer = sandbox.rocelab(&["run", "ring.toml", "--out", "out"]).stdout;
+    let answer = answer.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(answer.contains("after a failure, minhop in its place"), "{answer}");
     let refused = &sandbox.json("out/summary.json")["infiniband"]["refused_reroutes"];
     assert_eq!(refused.as_array().map(Vec::len), Some(1), "{refused}");
@@ -131,6 +132,10 @@ fn captures_have_packets_and_flow_control_in_erf() {
         let answer = sandbox.succeeds(&["pcap", "verify", &format!("out/{file}")]);
         assert!(answer.contains("infiniband_link") && answer.contains("no faults"), "{answer}");
         assert!(answer.contains("RC_RDMA_WRITE_MIDDLE") && answer.contains("lid "), "{answer}");
+        let answer = sandbox.succeeds(&["pcap", "decode", &format!("out/{file}")]);
+        let way =
+            if format == "pcapng" { "host-0 outbound flow control" } else { " flow control, vl" };
+        assert!(answer.contains(way), "{answer}");
     }
 }
 
@@ -174,4 +179,111 @@ fn what_has_no_meaning_is_refused_with_its_place() {
         let said = refused.stderr;
         assert!(said.contains(key), "{said}");
     }
+    // Each is refused for what it is, and not by the words of RoCE v1.
+    for (set, key, expected) in [
+        ("layer2.vlans=[{id=5,hosts=[\"host-0\"]}]", "layer2", "forward by the tables of a subnet"),
+        ("layer2.learning={}", "layer2", "forward by the tables of a subnet"),
+        (
+            "ingress.policer=[{ports=[\"switch-0:0\"],rate=\"1Gbps\",burst=\"9KB\"}]",
+            "ingress",
+            "take what they gave credits for",
+        ),
+        ("roce.gid_index=3", "roce.gid_index", "have an LRH"),
+        ("roce.v1_hosts=[\"host-0\"]", "roce.v1_hosts", "have an LRH"),
+        ("roce.path_entropy.round-robin={numbers=4}", "roce.path_entropy", "have an LRH"),
+        ("roce.cnp_marking={dscp=3}", "roce.cnp_marking", "have an LRH"),
+        ("class.1.marking={dscp=3}", "class.1.marking", "have no code points"),
+        ("link=[{ports=[\"host-0\"],mtu=\"1500B\"}]", "link[0].mtu", "it is of Ethernet frames"),
+        ("tcp={mtu=1500}", "tcp", "TCP over InfiniBand is not simulated"),
+        (
+            "sample.ingress={ports=[\"switch-0:0\"],interval=\"1us\"}",
+            "sample.ingress",
+            "share no memory",
+        ),
+        (
+            "faults=[{action=\"drop\",pattern=\"ip-identification\"}]",
+            "faults[0].pattern",
+            "have no IP header",
+        ),
+        ("faults=[{action=\"drop\",opcode=\"PFC\"}]", "faults[0].opcode", "have no pause frames"),
+        (
+            "infiniband.sm={engine=\"minhop\",roots=[\"switch-0\"]}",
+            "infiniband.sm.roots",
+            "`minhop` does not look for roots",
+        ),
+        ("infiniband.vl_buffer=\"4MiB\"", "infiniband.vl_buffer", "give at most 4194240B"),
+        (
+            "failure=[{kind=\"link-rate\",port=\"host-0\",at=\"1us\",rate=\"EDRR\"}]",
+            "failure[0].rate",
+            "HDR, NDR200, NDR",
+        ),
+    ] {
+        sandbox.write("ring.toml", ring("minhop", 2));
+        let refused = sandbox.rocelab(&["check", "ring.toml", "--set", set]);
+        assert_eq!(refused.code, Some(2), "{set}: {}", refused.stdout);
+        let said = refused.stderr;
+        let is_told = said.contains(&format!(": {key}")) && said.contains(expected);
+        assert!(is_told && !said.contains("v1 "), "{set}: {said}");
+    }
+    let slow = "failure=[{kind=\"link-rate\",port=\"host-0\",at=\"1us\",rate=\"FDR\"}]";
+    sandbox.succeeds(&[
+        "run",
+        "ring.toml",
+        "--set",
+        slow,
+        "--set",
+        "infiniband.sm.engine=\"dfsssp\"",
+        "--out",
+        "slow",
+    ]);
+}
+
+/// Waits for credits have no tree: `explain` of a whole run says so, and where to look.
+#[test]
+fn who_asks_for_pauses_hears_of_credits() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ring.toml", ring("lash", 2));
+    sandbox.succeeds(&["run", "ring.toml", "--out", "out"]);
+    let answer = sandbox.succeeds(&["explain", "out"]);
+    assert!(!answer.contains("Nothing was paused"), "{answer}");
+    assert!(answer.contains("times for credits") && answer.contains("--flow N"), "{answer}");
+}
+
+/// A deadlock after a change of routes says so. Service levels of lash are for the tables of before.
+#[test]
+fn a_deadlock_after_a_failure_tells_of_the_change_of_routes() {
+    let sandbox = Sandbox::new();
+    let failure = "[[failure]]\nkind = \"link-down\"\nport = \"switch-0:3\"\nat = \"20us\"\nlasts = \"200us\"\n";
+    sandbox.write("ring.toml", ring("lash", 2) + failure);
+    let said = sandbox.rocelab(&["run", "ring.toml", "--out", "out"]).stderr;
+    assert!(said.contains("deadlock at ") && said.contains("routes had changed at"), "{said}");
+}
+
+/// Packets that wait in an adapter for credits of a lane which several service levels share are no idle queue pairs.
+#[test]
+fn who_waits_for_credits_is_not_idle() {
+    let sandbox = Sandbox::new();
+    let flows: Vec<_> = (0..4)
+        .map(|n| {
+            format!(
+                "{{ from = \"host-{n}\", to = \"host-{}\", bytes = \"4MB\", priority = {n} }}",
+                n + 4
+            )
+        })
+        .collect();
+    sandbox.write(
+        "long.toml",
+        format!(
+            "[infiniband]\ndata_vls = 4\n[infiniband.qos]\nsl_to_vl = [0, 0, 0, 0]\n[roce]\npath_mtu = 4096\n[topology.dumbbell]\nleft = 4\nright = 4\nhost_link = {{ rate = \"HDR\", cable = \"3m\" }}\nbottleneck = {{ rate = \
+             \"HDR\", cable = \"2km\" }}\n[capture]\nports = [\"host-1\"]\n[workload.flows]\nlist = [{}]\n",
+            flows.join(", ")
+        ),
+    );
+    let ended = sandbox.rocelab(&["run", "long.toml", "--out", "out"]);
+    assert_eq!(
+        (ended.code, ended.stderr.contains("could send")),
+        (Some(0), false),
+        "{}",
+        ended.stderr
+    );
 }

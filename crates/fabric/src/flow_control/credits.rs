@@ -87,6 +87,17 @@ pub struct LaneCounts {
     pub limit: Option<u16>,
 }
 
+/// A frame that is being sent, whose memory is at another port of its node until it is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct LeavingFrame {
+    /// The port of its node that it came in by.
+    pub input: u16,
+    /// Its priority, or lane.
+    pub priority: u8,
+    /// Bytes of it.
+    pub len: u32,
+}
+
 /// Credits of both directions at one port.
 #[derive(Clone, Debug)]
 pub struct CreditControl {
@@ -101,10 +112,12 @@ pub struct CreditControl {
     /// Time that lanes have waited for credits, summed over them.
     stalled_time: Duration,
     counts: CreditCounts,
+    /// What is being sent, of a switch.
+    leaving: Option<LeavingFrame>,
 }
 
 rocelab_state::state!(CreditControl {
-    values: lanes, stalled, due, last, stalled_time, counts;
+    values: lanes, stalled, due, last, stalled_time, counts, leaving;
     kept: config
 });
 
@@ -124,6 +137,7 @@ impl CreditControl {
             last: 0,
             stalled_time: Duration::ZERO,
             counts: CreditCounts::default(),
+            leaving: None,
         }
     }
 
@@ -344,6 +358,14 @@ impl FlowControl for CreditControl {
         lane.received = lane.received.wrapping_add(counted_blocks_of(len)) % MODULUS;
         lane.held = lane.held.saturating_add(counted_blocks_of(len));
         self.note_change(number)
+    }
+
+    fn set_leaving(&mut self, frame: Option<LeavingFrame>) -> Option<LeavingFrame> {
+        mem::replace(&mut self.leaving, frame)
+    }
+
+    fn leaving(&self) -> Option<LeavingFrame> {
+        self.leaving
     }
 
     fn sent_counts(&self, priority: u8) -> LaneCounts {

@@ -20,7 +20,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use credits::counted_blocks_of;
-pub use credits::{CreditConfig, CreditControl, CreditCounts, DATA_LANES, LaneCounts, blocks_of};
+pub use credits::{
+    CreditConfig, CreditControl, CreditCounts, DATA_LANES, LaneCounts, LeavingFrame, blocks_of,
+};
 pub use hpcc_ns3::OnOffFlowControl;
 
 /// Makes modules, scenario key, JSON Schema, the frames that are sent and the list of controls. Each has a
@@ -213,6 +215,10 @@ macro_rules! controls {
             fn may_precede_data(&self, now: SimTime) -> bool { of_each!(self.may_precede_data(now)) }
             fn hold(&mut self, now: SimTime, priority: u8) { of_each!(self.hold(now, priority)) }
             fn on_arrived(&mut self, priority: u8, len: u32) -> bool { of_each!(self.on_arrived(priority, len)) }
+            fn set_leaving(&mut self, frame: Option<LeavingFrame>) -> Option<LeavingFrame> {
+                of_each!(self.set_leaving(frame))
+            }
+            fn leaving(&self) -> Option<LeavingFrame> { of_each!(self.leaving()) }
             fn sent_counts(&self, priority: u8) -> LaneCounts { of_each!(self.sent_counts(priority)) }
             fn received_counts(&self, priority: u8) -> LaneCounts { of_each!(self.received_counts(priority)) }
 
@@ -320,6 +326,16 @@ pub trait FlowControl: fmt::Debug + Send + State {
     /// A frame of `len` bytes of `priority` has arrived here. Returns whether a frame is due now because of that.
     fn on_arrived(&mut self, _priority: u8, _len: u32) -> bool {
         false
+    }
+
+    /// A frame of a switch starts here, or, with none, is over: the one before it. Its memory is free then.
+    fn set_leaving(&mut self, _frame: Option<LeavingFrame>) -> Option<LeavingFrame> {
+        None
+    }
+
+    /// The frame of a switch that is being sent here.
+    fn leaving(&self) -> Option<LeavingFrame> {
+        None
     }
 
     /// What this end has sent of `priority`, and knows of the other. Always the same where frames are not counted.

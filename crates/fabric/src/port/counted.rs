@@ -4,7 +4,7 @@ use rocelab_units::SimTime;
 
 use super::{InputQueues, Port, PortExtras};
 use crate::chain::{Chain, PacketId};
-use crate::flow_control::FlowControl;
+use crate::flow_control::{FlowControl, LeavingFrame};
 use crate::link::Serialisation;
 
 /// What only a port does whose flow control [counts frames](FlowControl::counts_frames).
@@ -105,6 +105,11 @@ impl<L: Serialisation, F: FlowControl> CountedPort<'_, L, F> {
     pub fn note_freed(&mut self, priority: u8, len: u32) -> bool {
         self.0.ask_flow_control(|flow_control, _| flow_control.on_freed(priority, len));
         self.0.control_due
+    }
+
+    /// Records which frame of a switch starts here, or, with none, that it is over. Returns the one before it.
+    pub fn set_leaving(&mut self, frame: Option<LeavingFrame>) -> Option<LeavingFrame> {
+        self.0.flow_control.set_leaving(frame)
     }
 
     /// Takes the frame that goes next at `now`, with its priority; `len` gives a packet's frame length in bytes. Holds back the

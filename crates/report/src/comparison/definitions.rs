@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rocelab_results::{
-    Distribution, FlowCounts, Goodput, GoodputRule, Millionths, OperationCounts, Statistic, Summary,
+    Distribution, FlowCounts, Goodput, GoodputRule, InfiniBandCounts, Millionths, OperationCounts,
+    Statistic, Summary,
 };
 
 use crate::goodput;
@@ -85,6 +86,9 @@ pub(super) fn of(runs: &[&Summary]) -> Vec<Definition> {
         all.extend(kinds.iter().flat_map(|kind| of_operations(&app, Some(kind))));
     }
     all.extend(of_network());
+    if runs.iter().any(|run| run.infiniband.is_some()) {
+        all.extend(of_credits());
+    }
     all
 }
 
@@ -331,6 +335,22 @@ fn of_network() -> Vec<Definition> {
     let each = all.into_iter();
     each.map(|(name, unit, read)| define(name, unit, move |run| Reading::of(Some(read(run)))))
         .collect()
+}
+
+/// A figure of runs on InfiniBand.
+type OfInfiniBand = (&'static str, &'static str, fn(&InfiniBandCounts) -> u64);
+
+/// Figures of credits.
+fn of_credits() -> Vec<Definition> {
+    let all: [OfInfiniBand; 3] = [
+        ("Credit waits", "", |own| own.credit_waits),
+        ("Time without credits", "ps", |own| own.credit_wait_ps),
+        ("Flow control packets", "", |own| own.flow_control_packets),
+    ];
+    let each = all.into_iter().map(|(name, unit, read)| {
+        define(name, unit, move |run| Reading::of(run.infiniband.as_ref().map(read)))
+    });
+    each.collect()
 }
 
 /// The sum, which saturates because a damaged file may have any values.

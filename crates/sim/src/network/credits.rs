@@ -1,11 +1,11 @@
 //! Packets that take credits of InfiniBand's lanes, and give them back.
 //!
-//! A packet takes blocks of the buffer of its lane as it arrives at a port, and gives them back as it leaves the switch, or at
+//! A packet takes blocks of the buffer of its lane as it arrives at a port, and gives them back as it has left the switch, or at
 //! once where it has come to its host. A channel adapter has room for a packet of each lane between its queue pairs and its
 //! port: there a packet waits for credits.
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::PacketId;
+use rocelab_fabric::{LeavingFrame, PacketId};
 
 use super::core::Network;
 use super::next_frames::{has_more, held_at};
@@ -54,6 +54,30 @@ impl<P: Profile> PortPauses<'_, P> {
                     self.0.pump(key, far.port);
                 }
             }
+        }
+    }
+
+    /// A frame starts at a port of a switch: its memory is free once it is over. The one before it is over, if it is so at this
+    /// very instant and its end has not come to its turn.
+    #[cold]
+    pub(super) fn note_leaving(&mut self, key: EventKey, port: u32, frame: LeavingFrame) {
+        self.set_leaving(key, port, Some(frame));
+        self.0.arm_free(port);
+    }
+
+    /// The transmitter of a port of a switch is free, or its link is gone: what it has sent leaves its memory.
+    #[cold]
+    pub(super) fn free_what_left(&mut self, key: EventKey, port: u32) {
+        self.set_leaving(key, port, None);
+    }
+
+    fn set_leaving(&mut self, key: EventKey, port: u32, frame: Option<LeavingFrame>) {
+        let state = &mut self.0.ports[port as usize];
+        let number = state.number;
+        let left = state.port.counted().and_then(|mut counted| counted.set_leaving(frame));
+        if let Some(LeavingFrame { input, priority, len }) = left {
+            let receiving = port - u32::from(number) + u32::from(input);
+            self.note_freed(key, receiving, (priority, len));
         }
     }
 

@@ -195,6 +195,7 @@ impl<P: Profile> Failing<'_, P> {
         state.rare.doomed = u32::try_from(on_the_link).unwrap_or(u32::MAX);
         state.port.cut_off();
         self.lose_delayed(key, port);
+        PortPauses(self.0).free_what_left(key, port);
         self.flush(key, port, 0xff, DropCause::LinkDown);
     }
 

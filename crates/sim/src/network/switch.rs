@@ -1,7 +1,7 @@
 //! A frame through a switch.
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
+use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, LeavingFrame, PacketId};
 
 use super::core::Network;
 use super::course::Course;
@@ -186,7 +186,6 @@ impl<P: Profile> Network<P> {
             let ties = (order, &mut nodes[out.node as usize].order);
             return out.start(key, (port, id), packet, ties, routing, queue);
         }
-        let receiving = port - u32::from(out.number) + u32::from(ingress);
         let is_counted = out.port.is_counted();
         if out.marks_departures
             && let Some(marking) = &mut out.marking
@@ -211,7 +210,8 @@ impl<P: Profile> Network<P> {
         }
         self.transmit(key, port, id);
         if is_counted {
-            PortPauses(self).note_freed(key, receiving, (priority, len));
+            let frame = LeavingFrame { input: ingress, priority, len };
+            PortPauses(self).note_leaving(key, port, frame);
         }
     }
 

@@ -203,6 +203,9 @@ impl<P: Profile> Network<P> {
             return self.failures.outages.forget_free(port); // Its link failed meanwhile; it stays armed.
         }
         state.free_armed = false;
+        if state.port.is_counted() && state.is_free(key) {
+            PortPauses(self).free_what_left(key, port);
+        }
         self.pump(key, port);
     }
 

@@ -230,7 +230,10 @@ impl InfiniBandPorts<'_> {
         let latencies = self.0.latency_of(node) + self.0.latency_of(neighbour.node);
         let packet = time(self.largest());
         let update_interval = self.0.infiniband.as_ref().map(|plan| plan.update_interval);
-        let idle = packet + link.delay * 2 + latencies + time(FLOW_CONTROL_LEN);
+        // A switch that stores packets frees their memory once it has sent them on.
+        let is_stored = self.0.topology.is_switch(node) && !self.0.cuts_through(node);
+        let on = if is_stored { packet } else { Duration::ZERO };
+        let idle = packet + on + link.delay * 2 + latencies + time(FLOW_CONTROL_LEN);
         CreditRound { idle, busy: idle + packet + update_interval.unwrap_or_default() }
     }
 
@@ -301,7 +304,8 @@ impl InfiniBandPorts<'_> {
 /// From the start of a packet to the arrival of its credits, at the sender of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CreditRound {
-    /// Where nothing else goes the other way: the packet, the way there and back, and the flow control packet.
+    /// Where nothing else goes the other way: the packet, its way on through a switch that stores it, the way there and back, and
+    /// the flow control packet.
     pub(crate) idle: Duration,
     /// Where packets go the other way all the time: the flow control packet waits for `update_interval`, and for the packet
     /// that is being sent then.

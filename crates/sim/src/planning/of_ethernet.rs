@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::tcp;
 use crate::scenario::{
-    FailureKind, Fault, FaultPattern, FaultVerb, HostConfig, Layer2Config, RoceConfig, Scenario,
-    ensure,
+    FailureKind, Fault, FaultPattern, FaultVerb, HostConfig, Layer2Config, RoceConfig, Sampling,
+    Scenario, ensure,
 };
 use rocelab_fabric::{IngressConfig, LinkFlowControl, SwitchConfig};
 
@@ -27,6 +27,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         &key,
         "it is of Ethernet: switches of InfiniBand have `latency` and `forwarding`",
     )?;
+    let asks_for_memory = matches!(&scenario.sample, Sampling::Of(of) if of.ingress.is_some());
+    refuse(asks_for_memory, "sample.ingress", "ports of InfiniBand switches share no memory")?;
     check_frames(scenario)?;
     check_faults(scenario)?;
     refuse(tcp::is_used(scenario), "workload", "TCP over InfiniBand is not simulated")?;

@@ -21,7 +21,9 @@ pub(super) fn route(subnet: &Subnet, lanes: u8) -> Result<Tables, String> {
     while flows.have_cycle(&channels, &members) {
         lane += 1;
         if lane == lanes {
-            return Err(format!("more than the {lanes} data lanes that there are would be needed"));
+            return Err(super::too_few_lanes(lanes, |lanes| {
+                Some(route(subnet, lanes).ok()?.lanes)
+            }));
         }
         members = Layer::new(&channels, &flows, &members).free_of_cycles();
         for &flow in &members {

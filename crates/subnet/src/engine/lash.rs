@@ -23,7 +23,9 @@ pub(super) fn route(subnet: &Subnet, lanes: u8) -> Result<Tables, String> {
             }
         }
     }
-    let layered = Layers::new(graph, &ports, lanes).assign()?;
+    let layered = |lanes| Layers::new(graph, &ports, lanes).assign();
+    let refusal = || super::too_few_lanes(lanes, |lanes| Some(layered(lanes)?.lanes));
+    let layered = layered(lanes).ok_or_else(refusal)?;
     let service_levels =
         ServiceLevels::BySwitches { switches: graph.len(), levels: layered.levels };
     Ok(Tables { forwarding, service_levels, lanes: layered.lanes })
@@ -81,8 +83,8 @@ impl<'s> Layers<'s> {
         Self { graph, ports, channels: Channels::new(graph), lanes, layers: Vec::new() }
     }
 
-    /// Both ways of each pair get the first lane in which they close no circle.
-    fn assign(mut self) -> Result<Layered, String> {
+    /// Both ways of each pair get the first lane in which they close no circle; none if there are too few lanes.
+    fn assign(mut self) -> Option<Layered> {
         let switches = self.graph.len();
         let mut levels = vec![0; switches * switches];
         for one in 0..switches {
@@ -95,19 +97,19 @@ impl<'s> Layers<'s> {
             }
         }
         let lanes = u8::try_from(self.layers.len()).unwrap_or(u8::MAX).max(1);
-        Ok(Layered { levels, lanes })
+        Some(Layered { levels, lanes })
     }
 
-    fn lane(&mut self, steps: &[(usize, usize)]) -> Result<u8, String> {
+    fn lane(&mut self, steps: &[(usize, usize)]) -> Option<u8> {
         for lane in 0..self.lanes {
             if usize::from(lane) == self.layers.len() {
                 self.layers.push(OrderedDependencies::none(&self.channels));
             }
             if self.layers[usize::from(lane)].add_all(&self.channels, steps) {
-                return Ok(lane);
+                return Some(lane);
             }
         }
-        Err(format!("more than the {} data lanes that there are would be needed", self.lanes))
+        None
     }
 
     /// The dependencies of the way from a switch to another: channels, and by which port their packets go on.

@@ -104,6 +104,20 @@ pub struct Routing {
     pub refused: Option<String>,
 }
 
+/// Why an engine that needs more than `lanes` refuses a subnet; `needed` routes it on so many lanes and says how many are used.
+fn too_few_lanes(lanes: u8, needed: impl Fn(u8) -> Option<u8>) -> String {
+    /// As many as a port has for data (IBTA 7.6.4).
+    const MOST_LANES: u8 = 15;
+    let verb = if lanes == 1 { "is" } else { "are" };
+    let more = if lanes < MOST_LANES { needed(MOST_LANES) } else { None };
+    match more {
+        Some(needed) => format!("{needed} data lanes would be needed, and there {verb} {lanes}"),
+        None => {
+            format!("more than {MOST_LANES} data lanes would be needed, and there {verb} {lanes}")
+        }
+    }
+}
+
 fn from_file(options: &Options) -> Result<Tables, String> {
     let tables = options.tables.clone().ok_or("no file of tables is named")?;
     Ok(Tables::on_one_lane(tables))

@@ -59,7 +59,7 @@ fn who_refuses_says_why_and_min_hop_takes_over() {
         let options = Options { lanes: 1, ..Options::default() };
         let routing = route(&ring, engine, &options);
         let reason = routing.refused.expect("a reason");
-        assert_eq!(reason, "more than the 1 data lanes that there are would be needed");
+        assert!(reason.ends_with(" data lanes would be needed, and there is 1"), "{reason}");
     }
 }
 
