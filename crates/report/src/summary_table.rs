@@ -51,6 +51,8 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     if let Some(infiniband) = &summary.infiniband {
         line(&mut table, "Subnet", &subnet(infiniband));
     }
+    // Nothing marks on InfiniBand.
+    let is_shown = |label: &str| label != "ECN" || summary.infiniband.is_none();
     for (label, text) in [
         (summary.flow_control().as_str(), pfc(summary)),
         ("ECN", ecn(summary)),
@@ -60,7 +62,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
         ("Speed", speed(run)),
         ("Cost", cost(run)),
     ] {
-        line(&mut table, label, &text);
+        if is_shown(label) {
+            line(&mut table, label, &text);
+        }
         if label == "Drops" {
             failures(&mut table, summary);
             faults(&mut table, summary);

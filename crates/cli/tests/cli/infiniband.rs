@@ -34,6 +34,7 @@ fn the_scenario_of_the_docs_runs_and_runs_again_from_its_results() {
     assert!(answer.contains("infiniband: InfiniBand, seed 1"), "{answer}");
     assert!(answer.contains("\nSubnet           ftree, 2 data lanes\n"), "{answer}");
     assert!(answer.contains("flow control packets; lanes waited"), "{answer}");
+    assert!(!answer.contains("\nECN "), "nothing marks: {answer}");
     sandbox.succeeds(&["run", "first/scenario.resolved.toml", "--out", "again", "--quiet"]);
     let [first, again] = ["first", "again"].map(|of| sandbox.json(&format!("{of}/summary.json")));
     assert_eq!(first["digest"], again["digest"]);

@@ -269,7 +269,9 @@ impl<P: Profile> Network<P> {
     pub(super) fn arm_port_timeout(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
         let due = state.port.poll_timeout();
-        if due < state.rare.timeout_armed {
+        // What the far port of a link that is cut does is the other part's to say.
+        let is_here = !matches!(state.role, Role::Elsewhere(_));
+        if due < state.rare.timeout_armed && is_here {
             state.rare.timeout_armed = due;
             let tie = self.order.reserve(&mut self.nodes[state.node as usize].order);
             self.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
