@@ -37,7 +37,6 @@ pub enum Rate {
 /// The names of links of InfiniBand.
 #[derive(Debug, JsonSchema)]
 #[expect(missing_docs, reason = "`RATES` says what they carry")]
-#[expect(clippy::upper_case_acronyms, reason = "they are written so")]
 pub enum InfiniBandRate {
     SDR,
     DDR,
