@@ -27,6 +27,8 @@ pub struct HostProfile {
     pub packet_interval: Duration,
     /// Between two atomic operations at the responder, at the least.
     pub atomic_interval: Duration,
+    /// From feedback at the NIC until the rate or window counts that follows from it.
+    pub control_latency: Duration,
     /// The NIC's caches.
     pub caches: CacheConfig,
     /// The way into memory.
@@ -85,6 +87,7 @@ impl HostProfile {
             queue_pair_interval: Duration::ZERO,
             packet_interval: Duration::ZERO,
             atomic_interval: Duration::ZERO,
+            control_latency: Duration::ZERO,
             caches: CacheConfig {
                 contexts: None,
                 context_len: CONTEXT_LEN,
@@ -140,6 +143,7 @@ impl HostProfile {
             queue_pair_interval: ns(values.queue_pair_ns),
             packet_interval: ns(values.packet_ns),
             atomic_interval: ns(values.atomic_ns),
+            control_latency: ns(2_500),
             caches: CacheConfig {
                 contexts: Some(values.contexts),
                 context_len: CONTEXT_LEN,

@@ -159,6 +159,9 @@ pub struct HostRatesConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub atomics: Option<f64>,
+    /// From congestion feedback at the NIC until the rate or window counts that follows from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub control_latency: Option<Duration>,
     /// How long the pipeline takes that sends, whatever the rate is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transmit_latency: Option<Duration>,

@@ -216,6 +216,8 @@ pub struct QueuePairProfile {
     pub congestion_control: Algorithm,
     /// Round-trip time of a full packet and its acknowledgement in the idle network, above 0.
     pub base_rtt: Duration,
+    /// How long it takes in the NIC until a rate or window counts that follows from feedback.
+    pub control_latency: Duration,
 }
 
 impl QueuePairProfile {
@@ -247,6 +249,7 @@ impl QueuePairProfile {
             ecn_capable: false,
             congestion_control: Algorithm::default_for(false),
             base_rtt: Duration::from_us(10),
+            control_latency: Duration::ZERO,
         }
     }
 }

@@ -411,6 +411,7 @@ fn rates(base: HostProfile, config: &HostRatesConfig) -> Result<HostProfile, Fau
     check_times(&[
         ("transmit_latency", config.transmit_latency),
         ("receive_latency", config.receive_latency),
+        ("control_latency", config.control_latency),
     ])?;
     let units = config.units.unwrap_or(base.transmit.units);
     let interval = |rate: Option<f64>, units: u8, usual: Duration| match rate {
@@ -434,6 +435,7 @@ fn rates(base: HostProfile, config: &HostRatesConfig) -> Result<HostProfile, Fau
         queue_pair_interval: interval(config.packets_per_queue_pair, 1, base.queue_pair_interval),
         packet_interval: interval(config.packets, 1, base.packet_interval),
         atomic_interval: interval(config.atomics, 1, base.atomic_interval),
+        control_latency: config.control_latency.unwrap_or(base.control_latency),
         ..base
     })
 }

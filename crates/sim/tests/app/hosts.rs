@@ -285,3 +285,37 @@ fn slow_memory_holds_credits_and_order() {
     let peak = counts.max_buffered;
     assert!((10_000..=32 << 10).contains(&peak), "{peak} bytes in the adapter");
 }
+
+/// Point 11: from a packet that leaves until the rate holds that follows from its acknowledgement, as published of a
+/// ConnectX-5.
+#[test]
+fn the_loop_of_control_is_that_measured_on_connectx_5() {
+    let network = "[topology.graph]\nhosts = [\"left\", \"right\"]\nlinks = [{ from = [\"left\"], to = \
+                   [\"right\"], link = { rate = \"100Gbps\", cable = \"3m\" } }]\n\
+                   [congestion_control.swift]\nbase_target = \"100ns\"\n[[host_model]]\n\
+                   [sample.rates]\ninterval = \"10ns\"\n[sample.utilisation]\ninterval = \"10ns\"\n\
+                   ports = [\"left:0\"]\n[workload.flows]\nlist = [{ from = \"left\", to = \"right\", \
+                   bytes = \"100KB\" }]\n";
+    for mtu in [1024, 4096] {
+        let text = format!("{network}[roce]\npath_mtu = {mtu}\n");
+        let mut simulation: Simulation =
+            Simulation::new(Arc::new(plan(&text))).expect("a plan becomes a network");
+        while simulation.advance(10_000).is_none() {}
+        let records = simulation.take_records();
+        let departure = records.iter().find_map(|record| match &record.kind {
+            RecordKind::Use(sent) if sent.bytes > 0 => Some(record.key.time),
+            _ => None,
+        });
+        let rates = records.iter().filter_map(|record| match &record.kind {
+            RecordKind::Rate(rate) => Some((record.key.time, rate.allowed)),
+            _ => None,
+        });
+        let departure = departure.expect("packets leave");
+        let mut rates = rates.skip_while(|&(time, _)| time <= departure);
+        let (_, first) = rates.next().expect("the flow has begun");
+        let (changed, _) = rates
+            .find(|&(_, allowed)| allowed != first)
+            .expect("the first delay is above the target");
+        about(changed.since(departure).ps() as f64 / 1e6, 3.1, 0.15, "the loop of control");
+    }
+}

@@ -15,6 +15,7 @@ mod delay;
 mod external;
 mod feedback;
 mod interface;
+mod late;
 mod parameter;
 mod reaction;
 #[cfg(test)]
@@ -30,6 +31,7 @@ pub use delay::Delay;
 pub use external::{ControlFault, ExternalAlgorithm, Loaded};
 pub use feedback::Feedback;
 pub use interface::{Ack, CongestionControl, LossEvent, Path, Sent, Telemetry, control_seed};
+pub(crate) use late::Late;
 pub use parameter::InvalidParameter;
 pub use timers::Timers;
 

@@ -1,15 +1,16 @@
 //! The NIC of a host that takes time: what is posted reaches it later, and programs hear of completions later.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use rocelab_host::{Accepted, Arriving, HostPath, Kind, Later, Posted};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
-use rocelab_units::SimTime;
+use rocelab_units::{Duration, SimTime};
 
 use super::{FIRST_QPN, Nic};
 use crate::{
-    AddressHandle, Completion, Offer, Operation, Packet, PostError, ReceiveCompletion, Transmit,
-    WorkRequest,
+    AddressHandle, Completion, Offer, Operation, Packet, PostError, QueuePairConfig,
+    QueuePairProfile, ReceiveCompletion, Transmit, WorkRequest,
 };
 
 /// The host behind a NIC, and what is on its way between both.
@@ -28,12 +29,14 @@ pub struct HostSide {
     completions: Later<Completion>,
     /// The same of receive requests.
     receive_completions: Later<ReceiveCompletion>,
+    /// The last profile of queue pairs that were made, as it was and as it is here: many have the same.
+    profile: Option<(Arc<QueuePairProfile>, Arc<QueuePairProfile>)>,
 }
 
 rocelab_state::state!(HostSide {
     values: posted, waiting, taken_up, completions, receive_completions;
     states: path;
-    kept: queue_pairs
+    kept: queue_pairs, profile
 });
 
 /// A work request that the NIC does not know of yet.
@@ -64,6 +67,21 @@ impl HostSide {
             self.queue_pairs = self.queue_pairs.max(index + 1);
             self.path.add_queue_pair(index);
         }
+    }
+
+    /// A queue pair as it is here: its rate and window follow feedback later.
+    pub(super) fn hosted(&mut self, config: QueuePairConfig) -> QueuePairConfig {
+        let control_latency = self.path.profile().control_latency;
+        if control_latency == Duration::ZERO {
+            return config;
+        }
+        let known = self.profile.take().filter(|(given, _)| Arc::ptr_eq(given, &config.profile));
+        let (given, hosted) = known.unwrap_or_else(|| {
+            let hosted = QueuePairProfile { control_latency, ..(*config.profile).clone() };
+            (config.profile.clone(), Arc::new(hosted))
+        });
+        self.profile = Some((given, hosted.clone()));
+        QueuePairConfig { profile: hosted, ..config }
     }
 
     /// When a packet that arrives reaches its queue pair; at once if nothing is said. With `credited`, its sender waits until
@@ -183,6 +201,7 @@ impl Nic {
             taken_up: Later::default(),
             completions: Later::default(),
             receive_completions: Later::default(),
+            profile: None,
         }));
     }
 

@@ -85,6 +85,10 @@ impl Nic {
     pub fn create_queue_pair_in(&mut self, config: QueuePairConfig, state: QueuePairState) {
         assert!((FIRST_QPN..=MAX_QPN).contains(&config.qpn), "no number for a queue pair");
         self.destroy_queue_pair(config.qpn);
+        let config = match &mut self.host {
+            Some(host) => host.hosted(config),
+            None => config,
+        };
         let index = config.qpn - FIRST_QPN;
         let needed = index as usize + 1;
         if self.queue_pairs.len() < needed {

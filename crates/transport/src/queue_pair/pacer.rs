@@ -8,7 +8,7 @@ use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
 use crate::QueuePairProfile;
 use crate::congestion_control::{
-    Ack, CongestionControl, Feedback, LossEvent, Path, Sent, Telemetry,
+    Ack, CongestionControl, Feedback, Late, LossEvent, Path, Sent, Telemetry,
 };
 use crate::sequence::Sequence;
 
@@ -118,7 +118,10 @@ impl Pacer {
     ) -> Box<dyn CongestionControl> {
         let control = profile.congestion_control.build(path);
         self.counts_sent_bytes = control.counts_sent_bytes();
-        control
+        if profile.control_latency == Duration::ZERO {
+            return control;
+        }
+        Box::new(Late::new(control, profile.control_latency))
     }
 
     /// There is nothing to send, and nothing to wait for. `active` is as in [`start`](Self::start).
