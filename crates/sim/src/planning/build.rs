@@ -131,6 +131,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
                 hop_limit::check(&roce, &links, &ways)?;
             }
             telemetry::check(in_use.all(), &links, &hosts, &ways)?;
+            telemetry::check_hop_counts(in_use.all(), &roce)?;
             (ProfilePlan::Roce, scenario.stop)
         }
         Some(ProfileConfig::HpccNs3(config)) => {

@@ -30,6 +30,7 @@ mod scheduling;
 mod slow_receivers;
 mod static_routes;
 mod support;
+mod swift;
 mod switch_features;
 mod tcp;
 mod telemetry;

@@ -22,6 +22,7 @@ mod testing;
 mod timers;
 
 use rocelab_units::Bandwidth;
+pub use rocelab_wire::EndpointReport;
 use rocelab_wire::TelemetryKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -209,6 +210,11 @@ impl Algorithm {
         self.feedback(Bandwidth::default()).telemetry()
     }
 
+    /// Whether it counts hops by the hop limit of packets, which only routers take from.
+    pub fn counts_hops(&self) -> bool {
+        self.definition().counts_hops()
+    }
+
     /// Checks every parameter.
     ///
     /// # Errors
@@ -242,6 +248,11 @@ trait Definition {
     fn effective(&self, line_rate: Bandwidth) -> Option<Algorithm> {
         let _ = line_rate;
         None
+    }
+
+    /// See [`Algorithm::counts_hops`].
+    fn counts_hops(&self) -> bool {
+        false
     }
 
     /// See [`Algorithm::build`].
