@@ -21,6 +21,7 @@ mod hop_limit;
 mod hpcc_incast;
 mod infiniband;
 mod lossless;
+mod monitoring;
 mod notifications;
 mod pause_timing;
 mod pfc;

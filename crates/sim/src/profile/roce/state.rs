@@ -25,6 +25,7 @@ impl VerbsHost {
             ends,
             integrity,
             apps,
+            monitor,
             stacks,
             scheduler,
             turn: _,
@@ -37,6 +38,9 @@ impl VerbsHost {
         apps.save(to)?;
         for (connection, side) in apps.iter().flat_map(|apps| apps.connections()) {
             save_value(shared.messages.under_way(connection, side), to)?;
+        }
+        if let Some(monitor) = monitor {
+            monitor.save(to)?;
         }
         stacks.save(to)?;
         if stacks.is_some() || scheduler.minds_priorities() {
@@ -63,6 +67,9 @@ impl VerbsHost {
         self.apps.load(from)?;
         for (connection, side) in self.apps.iter().flat_map(|apps| apps.connections()) {
             *shared.messages.under_way(connection, side) = load_value(from)?;
+        }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.load(from)?;
         }
         self.stacks.load(from)?;
         if let Some(neighbours) = self.stacks.as_ref().and_then(|all| all.neighbours.as_ref()) {
