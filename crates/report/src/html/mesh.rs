@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_results::{MonitoringRecord, Results, ResultsError};
 use serde::Serialize;
+use serde_json::json;
 
 use super::samples::Quantity;
 use super::tables::Table;
-use serde_json::json;
 
 /// Hosts in a row or column, at the most: those of the pairs that lost the most, and were slowest.
 const MOST_HOSTS: usize = 64;
@@ -45,7 +45,7 @@ struct Pair {
     p99_ps: Option<u64>,
 }
 
-/// Pairs by the numbers of their hosts, which are in the order in which results name them first.
+/// Pairs by the numbers of their hosts: those of the topology, where results have one, else in the order in which they are named.
 #[derive(Debug, Default)]
 struct Pairs {
     names: Vec<String>,
@@ -84,6 +84,9 @@ impl Pairs {
 fn read(results: &Results) -> Result<Option<Pairs>, ResultsError> {
     let Some(rows) = results.monitoring()? else { return Ok(None) };
     let mut pairs = Pairs::default();
+    for node in results.nodes()?.into_iter().flatten() {
+        pairs.number(&node.name);
+    }
     for row in rows {
         pairs.add(&row?);
     }

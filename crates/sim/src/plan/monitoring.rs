@@ -110,6 +110,12 @@ impl Plan {
         let priority = self.monitoring.as_ref().map_or(0, |mesh| mesh.rules.priority);
         first + u32::from(self.service_level(host, to, priority) & 7)
     }
+
+    /// Whether a queue pair of a host is for pings.
+    pub(crate) fn is_for_pings(&self, host: NodeId, qpn: u32) -> bool {
+        let of_host = self.monitoring.as_ref().and_then(|mesh| mesh.hosts.get(&host));
+        of_host.is_some_and(|one| (one.qpn..one.qpn + self.ping_queue_pairs()).contains(&qpn))
+    }
 }
 
 #[cfg(test)]

@@ -73,6 +73,7 @@ fn the_queue_is_that_of_the_fixed_point() {
         // Frames wait without preamble and gap, and leave with them.
         let round_trip = base + queue * (ON_LINK / (ON_LINK - 20.0)) / 12_500.0;
         let ratio = round_trip / expected;
+        println!("{flows} flows: a round trip of {round_trip:.2} us, by the formula {expected:.2}");
         assert!((0.95..1.05).contains(&ratio), "{flows}: {round_trip} us, expected {expected}");
     }
 }
@@ -168,10 +169,11 @@ fn into_slow_host(swift: &str, rest: &str) -> (u64, Totals, u64) {
 
 #[test]
 fn a_slow_host_is_seen_by_the_window_of_the_endpoint_alone() {
-    let (pauses, totals, slow) = into_slow_host("", "");
-    assert!(pauses > 20 && totals.pauses > 20, "only the fabric: {pauses} {}", totals.pauses);
+    let (asked, totals, slow) = into_slow_host("", "");
+    assert!(asked > 20 && totals.pauses > 20, "only the fabric: {asked} {}", totals.pauses);
     let (pauses, totals, with) = into_slow_host("endpoint_target = \"60us\"\n", "");
     assert_eq!((pauses, totals.pauses), (0, 0), "the endpoint's window keeps the buffer short");
+    println!("32 MB: {slow} ps with {asked} pauses, {with} ps without");
     // It does not cost the rate of the bus: about 27 Gbit/s of payload.
     assert!(with < slow + slow / 10, "{with} ps, against {slow} ps with pauses");
 }

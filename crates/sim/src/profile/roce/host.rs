@@ -69,9 +69,15 @@ pub struct VerbsHost {
     /// Stacks beside the NIC, if it has any.
     pub(super) stacks: Option<Box<Stacks>>,
     /// Who sends next, of the NIC and the other stacks.
+    pub(super) turns: Turns,
+}
+
+/// Who sends next.
+#[derive(Debug)]
+pub(super) struct Turns {
     pub(super) scheduler: HostScheduler,
     /// The place of the stack whose turn it is. The scheduler says so for each turn.
-    pub(super) turn: u8,
+    pub(super) stack: u8,
 }
 
 /// A queue pair's flow.
@@ -161,8 +167,7 @@ impl VerbsHost {
             apps,
             monitor,
             stacks,
-            scheduler,
-            turn: 0,
+            turns: Turns { scheduler, stack: 0 },
             held: 0,
         }
     }
@@ -401,7 +406,7 @@ fn start_flow(host: &mut VerbsHost, plan: &Plan, now: SimTime, flow: u32) {
 /// NIC may.
 #[cold]
 fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
-    let minds_priorities = host.scheduler.minds_priorities();
+    let minds_priorities = host.turns.scheduler.minds_priorities();
     if host.stacks.is_none() && !minds_priorities {
         return false;
     }
@@ -413,9 +418,9 @@ fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
     if let Some(stacks) = &host.stacks {
         stacks.offer(paused, &mut offers);
     }
-    let turn = host.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
+    let turn = host.turns.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
     host.held = !turn.priorities;
-    host.turn = u8::try_from(turn.stack).unwrap_or(u8::MAX);
+    host.turns.stack = u8::try_from(turn.stack).unwrap_or(u8::MAX);
     turn.stack != NIC
 }
 
@@ -682,7 +687,7 @@ impl OtherStacks for VerbsHost {
     }
 
     fn poll_frame(&mut self, now: SimTime, paused: u8) -> Option<StackDeparture> {
-        let place = usize::from(self.turn);
+        let place = usize::from(self.turns.stack);
         self.stacks.as_mut()?.poll_transmit(place, now, paused | self.held)
     }
 

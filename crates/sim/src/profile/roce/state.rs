@@ -3,7 +3,7 @@
 use rocelab_state::{Result, State, load_value, save_value, unfit};
 use rocelab_transport::{FIRST_QPN, QueuePairConfig};
 
-use super::host::{ConnectionEnds, FlowState};
+use super::host::{ConnectionEnds, FlowState, Turns};
 use super::{LinkLoss, VerbsHost};
 use crate::Plan;
 
@@ -27,8 +27,7 @@ impl VerbsHost {
             apps,
             monitor,
             stacks,
-            scheduler,
-            turn: _,
+            turns: Turns { scheduler, stack: _ },
             held: _,
         } = self;
         save_value(&(queue_pairs, armed, delivered, ends), to)?;
@@ -75,8 +74,8 @@ impl VerbsHost {
         if let Some(neighbours) = self.stacks.as_ref().and_then(|all| all.neighbours.as_ref()) {
             neighbours.check(plan)?;
         }
-        if self.stacks.is_some() || self.scheduler.minds_priorities() {
-            return self.scheduler.load(from);
+        if self.stacks.is_some() || self.turns.scheduler.minds_priorities() {
+            return self.turns.scheduler.load(from);
         }
         Ok(())
     }
