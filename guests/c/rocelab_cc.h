@@ -30,7 +30,8 @@ enum {
 enum {
   RL_IN_ECN = 1,     /* the receiver saw congestion */
   RL_IN_TIMEOUT = 2, /* a timeout told of the loss */
-  RL_IN_RTT = 4      /* there is a round-trip time; without it rtt_ps is RL_NEVER */
+  RL_IN_RTT = 4,     /* there is a round-trip time; without it rtt_ps is RL_NEVER */
+  RL_IN_ENDPOINT = 8 /* of RL_ACK with feedback "endpoint": bytes is endpoint delay << 32 | time in NICs, both in ns, value is hops */
 };
 
 /* Bits of out_flags, which are 0 before each call. */

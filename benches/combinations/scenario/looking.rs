@@ -1,6 +1,6 @@
 //! Captures and samples.
 
-use toml::Table;
+use toml::{Table, Value};
 
 use super::{Shape, names, number, table};
 
@@ -20,6 +20,43 @@ impl Shape {
             let measure = self.measure();
             self.set("measure", measure);
         }
+        // Drawn last, so that other scenarios stay what they were.
+        if self.hosts.len() > 1 && self.random.once_in(6) {
+            let mesh = self.monitoring();
+            self.set("monitoring", mesh);
+        }
+    }
+
+    /// Hosts that ping each other.
+    fn monitoring(&mut self) -> Table {
+        let interval = self.random.within(self.span / 100..=self.span).max(10_000);
+        let mut mesh = table([("interval", Self::time(interval))]);
+        let mut put = |key: &str, value: Value| mesh.insert(key.to_owned(), value);
+        match self.random.within(0..=3) {
+            0 => put("pairs", "racks".into()),
+            1 if self.hosts.len() > 1 => put("pairs", table([("random", number(1))]).into()),
+            _ => None,
+        };
+        if self.random.once_in(2) {
+            put("priority", number(self.random.within(0..=7)));
+        }
+        if self.random.once_in(2) {
+            put("bytes", Self::bytes(self.random.within(1..=256)));
+        }
+        if self.random.once_in(3) {
+            put("timeout", Self::time(self.random.within(1_000..=1_000_000)));
+        }
+        if self.random.once_in(3) {
+            put("window", Self::time(self.random.within(1_000..=1_000_000)));
+        }
+        let start = self.random.within(0..=self.span / 2);
+        if self.random.once_in(3) {
+            put("start", Self::time(start));
+        }
+        if self.service != "rc" || self.random.once_in(2) {
+            put("until", Self::time(start + self.random.within(1..=self.span)));
+        }
+        mesh
     }
 
     /// A measuring window, which may lie behind the end.

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use rocelab_results::{
     BranchRecord, FrozenRecord, InfiniBandCounts, IntegrityViolation, MeasuredWindow,
-    MessageCounts, OperationCounts, RefusedEngine, RefusedReroute, RunInfo, Summary,
+    MessageCounts, MonitoredPair, MonitoringSummary, OperationCounts, RefusedEngine,
+    RefusedReroute, RunInfo, Summary,
 };
 
 use crate::frozen::{held, roots};
@@ -48,6 +49,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     transports(&mut table, summary);
     operations(&mut table, summary);
     streams(&mut table, summary);
+    if let Some(monitoring) = &summary.monitoring {
+        pings(&mut table, monitoring);
+    }
     if let Some(infiniband) = &summary.infiniband {
         line(&mut table, "Subnet", &subnet(infiniband));
     }
@@ -285,6 +289,26 @@ fn streams(table: &mut String, summary: &Summary) {
     }
     if let Some(more @ 1..) = summary.streams.len().checked_sub(STREAMS) {
         line(table, "", &format!("and {} more; see summary.json", count(more as u64)));
+    }
+}
+
+/// What the mesh of pings has seen.
+fn pings(table: &mut String, monitoring: &MonitoringSummary) {
+    let MonitoringSummary { pairs, sent, answered, lost, .. } = *monitoring;
+    let [pairs, sent, answered, lost] = [pairs, sent, answered, lost].map(count);
+    line(table, "Pings", &format!("{sent} of {pairs} pairs, {answered} answered, {lost} lost"));
+    if let Some(took) = &monitoring.round_trip_ps {
+        let [p50, p99, max] = [took.p50, took.p99, took.max].map(time);
+        line(table, "", &format!("round trip p50 {p50}, p99 {p99}, max {max}"));
+    }
+    let named = |pair: &MonitoredPair| format!("{} to {}", pair.source, pair.destination);
+    if let Some(pair) = &monitoring.most_lost {
+        let (lost, sent) = (count(pair.lost), count(pair.sent));
+        line(table, "", &format!("most lost: {}, {lost} of {sent}", named(pair)));
+    }
+    if let Some((pair, p50)) = monitoring.slowest.as_ref().and_then(|one| Some((one, one.p50_ps?)))
+    {
+        line(table, "", &format!("slowest: {}, p50 {}", named(pair), time(p50)));
     }
 }
 

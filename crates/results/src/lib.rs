@@ -15,6 +15,7 @@
 //! | `links.csv` | [`LinkRecord`] | a link direction |
 //! | `flow_counters.csv` | [`FlowCountersRecord`] | a flow of `[sample.flows]` |
 //! | `hosts.csv` | [`HostRecord`] | a host that takes time |
+//! | `monitoring.csv` | [`MonitoringRecord`] | the pings of a pair of hosts in a window of time |
 //! | `switches.csv` | [`SwitchRecord`] | an ingress port and priority of a switch |
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
 //! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
@@ -101,6 +102,7 @@ mod link;
 mod measured_window;
 mod memory;
 mod millionths;
+mod monitoring;
 mod names;
 mod ns3_rdma;
 mod open;
@@ -162,6 +164,7 @@ pub use link::LinkRecord;
 pub use measured_window::MeasuredWindow;
 pub use memory::{MemoryResults, MemorySink, TableWriter};
 pub use millionths::Millionths;
+pub use monitoring::{MonitoredPair, MonitoringRecord, MonitoringSummary};
 pub use names::{POINT_TXT, SCENARIO_TOML, is_name_of_results};
 pub use ns3_rdma::Ns3RdmaCounts;
 pub use open::Results;

@@ -63,8 +63,8 @@ mod tests {
     use super::*;
     use crate::{
         DropRecord, HostRecord, IngressSample, LinkRecord, MarkSample, MemorySample,
-        OperationRecord, PauseRecord, QueueSample, RateSample, Record, StormRecord, SwitchRecord,
-        UtilisationSample,
+        MonitoringRecord, OperationRecord, PauseRecord, QueueSample, RateSample, Record,
+        StormRecord, SwitchRecord, UtilisationSample,
     };
 
     #[test]
@@ -82,6 +82,7 @@ mod tests {
             LinkRecord::FILE,
             MarkSample::FILE,
             MemorySample::FILE,
+            MonitoringRecord::FILE,
             OperationRecord::FILE,
             PauseRecord::FILE,
             QueueSample::FILE,

@@ -11,8 +11,9 @@ use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
     DropRecord, FlowCountersRecord, FlowRecord, HostRecord, KindCounts, LinkRecord, MapNode,
-    OperationCounts, OperationRecord, PauseCauses, PauseRecord, QueueSample, Record, ResultsError,
-    RunInfo, SampleInterval, SeriesFile, SeriesReader, StormRecord, Summary, SwitchRecord,
+    MonitoringRecord, OperationCounts, OperationRecord, PauseCauses, PauseRecord, QueueSample,
+    Record, ResultsError, RunInfo, SampleInterval, SeriesFile, SeriesReader, StormRecord, Summary,
+    SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -156,6 +157,18 @@ impl Results {
     /// # Errors As [`storms`](Self::storms).
     pub fn hosts(&self) -> Result<Option<RecordReader<HostRecord<'static>>>, ResultsError> {
         if !self.path.join(HostRecord::FILE).exists() {
+            return Ok(None);
+        }
+        self.records().map(Some)
+    }
+
+    /// The pings between hosts; `None` if there are none.
+    ///
+    /// # Errors As [`storms`](Self::storms).
+    pub fn monitoring(
+        &self,
+    ) -> Result<Option<RecordReader<MonitoringRecord<'static>>>, ResultsError> {
+        if !self.path.join(MonitoringRecord::FILE).exists() {
             return Ok(None);
         }
         self.records().map(Some)

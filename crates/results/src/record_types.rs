@@ -6,8 +6,9 @@ use std::path::Path;
 
 use crate::{
     Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, HostRecord, IngressSample,
-    LinkRecord, MarkSample, MemorySample, OperationRecord, PauseRecord, QueueSample, RateSample,
-    Record, ResultsError, StormRecord, SwitchRecord, Table, UtilisationSample,
+    LinkRecord, MarkSample, MemorySample, MonitoringRecord, OperationRecord, PauseRecord,
+    QueueSample, RateSample, Record, ResultsError, StormRecord, SwitchRecord, Table,
+    UtilisationSample,
 };
 
 /// A record type, as it is declared.
@@ -55,7 +56,7 @@ impl RecordType {
 }
 
 /// All record types, in the order of their names.
-pub const RECORD_TYPES: [RecordType; 16] = [
+pub const RECORD_TYPES: [RecordType; 17] = [
     RecordType::of::<DropRecord<'_>>(),
     RecordType::of::<FlowCountersRecord<'_>>(),
     RecordType::of::<FlowSample<'_>>(),
@@ -65,6 +66,7 @@ pub const RECORD_TYPES: [RecordType; 16] = [
     RecordType::of::<LinkRecord<'_>>(),
     RecordType::of::<MarkSample<'_>>(),
     RecordType::of::<MemorySample<'_>>(),
+    RecordType::of::<MonitoringRecord<'_>>(),
     RecordType::of::<OperationRecord<'_>>(),
     RecordType::of::<PauseRecord<'_>>(),
     RecordType::of::<QueueSample<'_>>(),

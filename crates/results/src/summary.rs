@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::words::{counted, microseconds};
 use crate::{
     BranchRecord, Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord,
-    MeasuredWindow, MessageCounts, Millionths, Ns3RdmaCounts, OperationCounts, PathMigrationRecord,
-    SampleInterval, StallRecord, StreamRecord, TcpCounts, TransportFlows,
+    MeasuredWindow, MessageCounts, Millionths, MonitoringSummary, Ns3RdmaCounts, OperationCounts,
+    PathMigrationRecord, SampleInterval, StallRecord, StreamRecord, TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -65,6 +65,9 @@ pub struct Summary {
     /// is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<StreamRecord>,
+    /// Pings between hosts; left out without `[monitoring]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitoring: Option<MonitoringSummary>,
     /// Messages of the flows of an unreliable service; left out for a reliable service, and without
     /// flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

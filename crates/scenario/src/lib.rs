@@ -26,6 +26,7 @@ mod layer2;
 mod layer3;
 mod link;
 mod measure;
+mod monitoring;
 mod multicast;
 mod neighbours;
 mod origin;
@@ -84,6 +85,7 @@ pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
 pub use layer3::Layer3Config;
 pub use link::LinkOverride;
 pub use measure::MeasureConfig;
+pub use monitoring::{MonitoringConfig, PingPairs};
 pub use multicast::{MulticastForwarding, MulticastGroupConfig};
 pub use neighbours::NeighboursConfig;
 pub use partition::PartitionConfig;
@@ -207,6 +209,9 @@ pub struct Scenario {
     /// Hosts that take time: any number of `[[host_model]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub host_model: Vec<HostModelConfig>,
+    /// Hosts that ping each other; nobody does without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitoring: Option<MonitoringConfig>,
     /// Which ports are captured; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureConfig>,

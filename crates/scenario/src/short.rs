@@ -39,6 +39,7 @@ impl Scenario {
             watchdog: Default::default(),
             slow_receiver: Vec::new(),
             host_model: Vec::new(),
+            monitoring: None,
             capture: None,
             measure: None,
             sample: Default::default(),

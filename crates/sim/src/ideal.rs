@@ -354,7 +354,10 @@ impl Frames {
     fn len(self, opcode: Opcode, payload: u64) -> u64 {
         let payload = usize::try_from(payload).unwrap_or(usize::MAX);
         let len = match self.telemetry {
-            _ if self.is_infiniband => infiniband_frame_len(opcode, payload),
+            carried if self.is_infiniband => {
+                let telemetry = carried.map_or(0, |kind| kind.len_in(opcode));
+                infiniband_frame_len(opcode, payload) + telemetry
+            }
             None => frame_len(self.encapsulation, self.tagged, opcode, payload),
             Some(kind) => kind.frame_len(self.encapsulation, self.tagged, opcode, payload),
         };

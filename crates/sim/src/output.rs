@@ -11,6 +11,7 @@ mod hosts;
 mod known_paths;
 mod links;
 mod lossless;
+mod monitoring;
 mod outcome;
 mod ranked;
 mod record;

@@ -5,13 +5,13 @@
 
 use core::fmt;
 
-use rocelab_transport::congestion_control::Path;
+use rocelab_transport::congestion_control::{EndpointReport, Path};
 use rocelab_units::{Bandwidth, Duration};
 
 use crate::block::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
 use crate::fault::Cause;
 use crate::instance::Instance;
-use crate::metadata::GuestEvent;
+use crate::metadata::{GuestEvent, GuestFeedback};
 use crate::module::{GuestModule, LoadError};
 use crate::queue_pair::QueuePair;
 
@@ -191,6 +191,8 @@ struct Script {
     /// What queue pairs have acknowledged, and sent.
     positions: [(u64, u64); PAIRS],
     place: usize,
+    /// Whether acknowledgements bring what the ends of the path tell.
+    asks_ends: bool,
 }
 
 impl Script {
@@ -200,7 +202,8 @@ impl Script {
         let often = metadata.feedback_event().into_iter().cycle().take(2);
         let told = metadata.told().into_iter().filter(|&event| event != GuestEvent::Timer);
         let events = often.filter(|&event| metadata.wants(event)).chain(told).collect();
-        Self { random: 1, events, positions: [(0, 0); PAIRS], place: 0 }
+        let asks_ends = metadata.feedback == GuestFeedback::Endpoint;
+        Self { random: 1, events, positions: [(0, 0); PAIRS], place: 0, asks_ends }
     }
 
     fn next(&mut self) -> u64 {
@@ -278,5 +281,15 @@ impl Script {
             input.flags |= FLAG_ECN;
         }
         debug_assert!(input.rtt == NEVER || input.flags & FLAG_RTT != 0);
+        // Some acknowledgements bring nothing back.
+        if self.asks_ends && !self.next().is_multiple_of(10) {
+            let told = self.next();
+            let report = EndpointReport {
+                hops: (told % 8) as u16,
+                delay_ns: (told >> 8 & 0xffff) as u32,
+                held_ns: (told >> 24 & 0xfff) as u32,
+            };
+            *input = input.with_endpoint(report);
+        }
     }
 }

@@ -128,7 +128,8 @@ impl CongestionControl for Controller {
             flags,
             ..Input::at(ack.now.ps())
         };
-        self.tell(GuestEvent::Ack, &input);
+        let told = ack.endpoint().map_or(input, |report| input.with_endpoint(report));
+        self.tell(GuestEvent::Ack, &told);
     }
 
     fn on_cnp(&mut self, now: SimTime) {

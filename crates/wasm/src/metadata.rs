@@ -50,6 +50,8 @@ pub enum GuestFeedback {
     Cnp,
     /// See [`Feedback::Rtt`].
     Rtt,
+    /// As [`Rtt`](Self::Rtt), and what the ends of the path tell in acknowledgements.
+    Endpoint,
     /// See [`Feedback::EcnEcho`].
     EcnEcho,
     /// See [`Feedback::Qcn`].
@@ -201,7 +203,9 @@ impl Metadata {
         match self.feedback {
             GuestFeedback::None => None,
             GuestFeedback::Cnp => Some(GuestEvent::Cnp),
-            GuestFeedback::Rtt | GuestFeedback::EcnEcho => Some(GuestEvent::Ack),
+            GuestFeedback::Rtt | GuestFeedback::Endpoint | GuestFeedback::EcnEcho => {
+                Some(GuestEvent::Ack)
+            }
             GuestFeedback::Qcn => Some(GuestEvent::Cnm),
         }
     }
@@ -221,6 +225,7 @@ impl Metadata {
                 Feedback::Cnp { min_interval: Duration::from_ps(self.cnp_interval) }
             }
             GuestFeedback::Rtt => Feedback::Rtt,
+            GuestFeedback::Endpoint => Feedback::ENDPOINT,
             GuestFeedback::EcnEcho => Feedback::EcnEcho,
             GuestFeedback::Qcn => Feedback::Qcn,
         }

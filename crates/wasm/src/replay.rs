@@ -1,6 +1,6 @@
 //! The events of one queue pair again, from a file: lines of JSON.
 
-use rocelab_transport::congestion_control::Path;
+use rocelab_transport::congestion_control::{EndpointReport, Path};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +47,9 @@ pub enum ReplayEvent {
         /// Whether the receiver saw congestion.
         #[serde(default)]
         ecn: bool,
+        /// What the ends of the path tell; nothing if left out.
+        #[serde(default)]
+        endpoint: Option<ReplayEndpoint>,
     },
     /// A CNP arrived.
     Cnp {
@@ -82,6 +85,18 @@ pub enum ReplayEvent {
         /// 0 to 2.
         timer: u32,
     },
+}
+
+/// What the ends of the path tell of a packet and its acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReplayEndpoint {
+    /// Routers that the packet crossed.
+    pub hops: u16,
+    /// The endpoint delay (ns).
+    pub delay_ns: u32,
+    /// Time in NICs (ns).
+    pub held_ns: u32,
 }
 
 /// What a guest answers to a line. Times are ps; none is never.
@@ -195,10 +210,14 @@ impl ReplayEvent {
                     start: SimTime::from_ps(now),
                 }));
             }
-            Self::Ack { now, acked, acknowledged, sent, rtt, ecn } => {
+            Self::Ack { now, acked, acknowledged, sent, rtt, ecn, endpoint } => {
                 let flags = u32::from(ecn) * FLAG_ECN + u32::from(rtt.is_some()) * FLAG_RTT;
                 let rtt = rtt.unwrap_or(NEVER);
-                (GuestEvent::Ack, Input { acked, acknowledged, sent, rtt, flags, ..Input::at(now) })
+                let input = Input { acked, acknowledged, sent, rtt, flags, ..Input::at(now) };
+                let told = endpoint.map_or(input, |ReplayEndpoint { hops, delay_ns, held_ns }| {
+                    input.with_endpoint(EndpointReport { hops, delay_ns, held_ns })
+                });
+                (GuestEvent::Ack, told)
             }
             Self::Cnp { now } => (GuestEvent::Cnp, Input::at(now)),
             Self::Cnm { now, feedback } => {

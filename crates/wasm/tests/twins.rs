@@ -9,6 +9,7 @@ use rocelab_transport::congestion_control::{
 };
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wasm::{GuestAlgorithm, GuestModule};
+use rocelab_wire::{EndpointReport, TelemetryHeader};
 
 /// Events of a script.
 const EVENTS: u32 = 200_000;
@@ -18,8 +19,9 @@ fn guest(bytes: &[u8]) -> GuestAlgorithm {
     GuestAlgorithm::new(module, &BTreeMap::new(), 100_000).unwrap()
 }
 
-fn native(name: &str) -> Algorithm {
-    serde_json::from_str(&format!("{{\"{name}\": {{}}}}")).unwrap()
+/// A native algorithm with these parameters, in JSON.
+fn named(name: &str, parameters: &str) -> Algorithm {
+    serde_json::from_str(&format!("{{\"{name}\": {{{parameters}}}}}")).unwrap()
 }
 
 fn path(gbps: u64) -> Path {
@@ -51,6 +53,12 @@ fn tell(
     let kind = if is_first { 0 } else { 1 + random() % (kinds.len() as u64 - 1) };
     let kind = kinds.as_bytes()[usize::try_from(kind).unwrap()];
     let numbers = [(); 4].map(|()| random());
+    let report = numbers[3].to_le_bytes();
+    let header = TelemetryHeader::Endpoint(EndpointReport {
+        hops: u16::from(report[0] % 8),
+        delay_ns: u32::from(u16::from_le_bytes([report[1], report[2]])),
+        held_ns: u32::from(u16::from_le_bytes([report[3], report[4]])) / 16,
+    });
     match kind {
         b'a' => control.on_ack(&Ack {
             now,
@@ -60,7 +68,7 @@ fn tell(
             rtt: (numbers[2] % 8 > 0)
                 .then(|| Duration::from_ps(5_000_000 + numbers[2] % 60_000_000)),
             ecn_echo: numbers[3] % 4 == 0,
-            telemetry: None,
+            telemetry: (report[5] % 8 > 0).then_some(&header),
         }),
         b'c' => control.on_cnp(now),
         b's' => {
@@ -72,12 +80,17 @@ fn tell(
 }
 
 #[track_caller]
-fn answers_as_native(bytes: &[u8], name: &str, (kinds, rarity): (&str, u64)) {
+fn answers_as_native(bytes: &[u8], name: &str, script: (&str, u64)) {
+    answers_as(bytes, &named(name, ""), script);
+}
+
+#[track_caller]
+fn answers_as(bytes: &[u8], native: &Algorithm, (kinds, rarity): (&str, u64)) {
     for gbps in [1, 25, 100, 400] {
         let algorithm = guest(bytes);
-        let feedback = native(name).feedback(Bandwidth::from_gbps(gbps));
+        let feedback = native.feedback(Bandwidth::from_gbps(gbps));
         assert_eq!(algorithm.feedback(Bandwidth::from_gbps(gbps)), feedback);
-        let mut pair = [native(name).build(&path(gbps)), algorithm.build(&path(gbps))];
+        let mut pair = [native.build(&path(gbps)), algorithm.build(&path(gbps))];
         assert_eq!(pair[0].counts_sent_bytes(), pair[1].counts_sent_bytes());
         let (mut seed, mut changes, mut windows, mut last) = (gbps, 0, 0, (0, None));
         let mut now = 0;
@@ -121,6 +134,13 @@ fn dcqcn_with_few_cnps() {
 fn swift() {
     let bytes = include_bytes!("../../../guests/compiled/swift.wasm");
     answers_as_native(bytes, "swift", ("la", 16));
+}
+
+#[test]
+fn swift_with_both_windows() {
+    let bytes = include_bytes!("../../../guests/compiled/swift-endpoint.wasm");
+    let native = "\"hops\": \"counted\", \"endpoint_target\": \"20us\", \"retransmit_reset\": 5";
+    answers_as(bytes, &named("swift", native), ("la", 16));
 }
 
 #[test]

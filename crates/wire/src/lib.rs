@@ -165,9 +165,10 @@ pub use ecn::{Ecn, traffic_class};
 pub use error::{BuildError, EmitError, Layer, ParseError};
 pub use ethernet::{EtherType, Ethernet, MIN_FRAME_LEN};
 pub use ext::{
-    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, EgressPort, Extensions, Feth, Ieth, ImmDt, IntHeader,
-    IntHop, IntUnits, NakCode, PintUnits, Reth, Sack, Syndrome, TelemetryHeader, TelemetryKind,
-    TelemetryUnits, TelemetryWriter, Xrceth, credit_code, credits, pint_utilization, rnr_timer_ns,
+    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, EgressPort, EndpointReport, Extensions, Feth, Ieth,
+    ImmDt, IntHeader, IntHop, IntUnits, NakCode, PintUnits, Reth, Sack, Syndrome, TelemetryHeader,
+    TelemetryKind, TelemetryUnits, TelemetryWriter, Xrceth, credit_code, credits, pint_utilization,
+    rnr_timer_ns,
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
 pub use flow_control_packet::FlowControlPacket;

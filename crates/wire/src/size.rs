@@ -137,7 +137,7 @@ impl TelemetryKind {
         opcode: Opcode,
         payload_len: usize,
     ) -> usize {
-        let packet_len = packet_len(opcode, payload_len) + self.header_len();
+        let packet_len = packet_len(opcode, payload_len) + self.len_in(opcode);
         whole_frame_len(encapsulation, vlan, packet_len)
     }
 }

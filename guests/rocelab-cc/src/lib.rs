@@ -75,6 +75,17 @@ pub struct Answers {
     pub repaces: bool,
 }
 
+/// What the ends of the path tell of a packet and its acknowledgement.
+#[derive(Clone, Copy, Debug)]
+pub struct Endpoint {
+    /// From the arrival of the packet until memory has it, and the time of its acknowledgement in the sender's NIC [ps].
+    pub delay: u64,
+    /// The part of the round-trip time that passed in the two NICs after an arrival [ps].
+    pub held: u64,
+    /// Routers that the packet crossed.
+    pub hops: u32,
+}
+
 /// What happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
@@ -90,6 +101,8 @@ pub enum Event {
         rtt: Option<u64>,
         /// Whether the receiver saw congestion.
         ecn_echo: bool,
+        /// What the ends of the path tell, with feedback `endpoint`.
+        endpoint: Option<Endpoint>,
     },
     /// A CNP arrived.
     Cnp,
@@ -256,6 +269,11 @@ impl Block {
                 sent: self.sent,
                 rtt: (self.flags & 4 != 0).then_some(self.rtt),
                 ecn_echo: self.flags & 1 != 0,
+                endpoint: (self.flags & 8 != 0).then_some(Endpoint {
+                    delay: (self.bytes >> 32) * 1000,
+                    held: (self.bytes & 0xffff_ffff) * 1000,
+                    hops: self.value,
+                }),
             },
             2 => Event::Cnp,
             3 => Event::Cnm { feedback: self.value },

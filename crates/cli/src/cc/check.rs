@@ -65,9 +65,9 @@ fn wrong(findings: &Findings) -> Vec<String> {
 
 /// What is no fault, and may surprise.
 fn warnings(metadata: &Metadata) -> String {
-    use rocelab_wasm::metadata::GuestFeedback::{EcnEcho, Rtt};
+    use rocelab_wasm::metadata::GuestFeedback::{EcnEcho, Endpoint, Rtt};
 
-    if matches!(metadata.feedback, Rtt | EcnEcho) {
+    if matches!(metadata.feedback, Rtt | Endpoint | EcnEcho) {
         "  note        the data of a READ is not acknowledged: there it is told of nothing, and keeps its first rate\n"
             .into()
     } else {

@@ -21,6 +21,7 @@ mod leftovers;
 #[cfg(unix)]
 mod limits;
 mod man;
+mod monitoring;
 mod new;
 mod ns3_rdma;
 mod pause_causes;

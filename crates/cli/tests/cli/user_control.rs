@@ -57,7 +57,7 @@ fn sandbox() -> Sandbox {
         sandbox.write(&format!("{name}.toml"), text);
     }
     sandbox.write("sizes.csv", SIZES);
-    for name in ["dcqcn", "dctcp", "swift"] {
+    for name in ["dcqcn", "dctcp", "swift", "swift-endpoint"] {
         let module = fs::read(repository(&format!("guests/compiled/{name}.wasm"))).unwrap();
         sandbox.write(&format!("{name}.wasm"), module);
     }
@@ -105,10 +105,33 @@ fn guests_give_the_bytes_of_native_algorithms() {
     }
 }
 
+/// Swift with both windows, at hosts that take time.
+#[test]
+fn a_guest_is_told_of_the_ends_as_the_native_algorithm_is() {
+    let sandbox = sandbox();
+    let hosts = "[[host_model]]\nprofile = \"cx5\"\npcie = { gen = 3, lanes = 4 }\n";
+    let text = SCENARIOS.iter().find(|(name, _)| *name == "incast").unwrap().1;
+    sandbox.write("hosts.toml", format!("{text}{hosts}"));
+    let native = "congestion_control={ swift = { endpoint_target = \"20us\", hops = \"counted\", \
+        retransmit_reset = 5 } }";
+    sandbox.succeeds(&["run", "hosts.toml", "--out", "native", "--set", native]);
+    let chosen = module("swift-endpoint.wasm");
+    sandbox.succeeds(&["run", "hosts.toml", "--out", "guest", "--set", &chosen]);
+    let (native, mut guest) = (results(&sandbox, "native"), results(&sandbox, "guest"));
+    let flows = guest.get_mut("flows.csv").unwrap();
+    *flows =
+        String::from_utf8(flows.clone()).unwrap().replace(",swift-endpoint,", ",swift,").into();
+    for (file, bytes) in &native {
+        assert!(guest.get(file) == Some(bytes), "{file} differs");
+    }
+    let told = sandbox.succeeds(&["cc", "check", "swift-endpoint.wasm"]);
+    assert!(told.contains("feedback    endpoint"), "{told}");
+}
+
 #[test]
 fn results_do_not_depend_on_parts_and_threads() {
     let sandbox = sandbox();
-    for file in ["dcqcn.wasm", "aimd.wat"] {
+    for file in ["dcqcn.wasm", "aimd.wat", "swift-endpoint.wasm"] {
         let chosen = module(file);
         let mut all = Vec::new();
         for (parts, threads) in [("1", "1"), ("4", "1"), ("4", "4")] {

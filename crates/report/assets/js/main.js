@@ -134,6 +134,7 @@ function report() {
   const hasFlows = data.completion.flows + data.completion.missing > 0;
   if (hasFlows || kinds.length === 0) section("completion", "Completion", ...outsideWindow(data.completion), ...completionFigures([["", data.completion]]), ...data.splits.flatMap(splitFigures));
   section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...overTime());
+  if (data.mesh) section("mesh", "Pings", meshMap(data.mesh));
   section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
     pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.begin_ps, data.end_ps)]));
   section("tables", "Tables", ...data.tables.map((one) => table(one.id === "flows" ? { ...one, note: "The number of a flow opens its path and the command that explains it.", onRow: (row) => flowDetails(one.columns, row) } : one)));

@@ -17,6 +17,7 @@ mod lanes;
 mod latencies;
 mod map;
 mod marking;
+mod mesh;
 mod operations;
 mod overview;
 mod page;

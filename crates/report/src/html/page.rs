@@ -13,7 +13,7 @@ const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report.css");
 
 /// The scripts of every page, in this order, as one function.
-const SCRIPTS: [&str; 19] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("../../assets/js/dom.js"),
     include_str!("../../assets/js/format.js"),
     include_str!("../../assets/js/theme.js"),
@@ -32,6 +32,7 @@ const SCRIPTS: [&str; 19] = [
     include_str!("../../assets/js/pauses.js"),
     include_str!("../../assets/js/compare_groups.js"),
     include_str!("../../assets/js/heat_map.js"),
+    include_str!("../../assets/js/mesh.js"),
     include_str!("../../assets/js/main.js"),
 ];
 

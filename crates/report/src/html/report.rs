@@ -9,6 +9,7 @@ use super::fairness::fairness;
 use super::flows::{Completion, completion};
 use super::lanes::{Lane, lanes};
 use super::map::{Map, map, places};
+use super::mesh::{Mesh, mesh};
 use super::operations::{Operations, operations};
 use super::overview::overview;
 use super::page::{Column, page};
@@ -39,6 +40,9 @@ struct Data {
     /// The percentiles of queues over ports.
     spread: Option<TimeLine>,
     heat_map: HeatMap,
+    /// Only where hosts pinged each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mesh: Option<Mesh>,
     map: Map,
     lanes: Vec<Lane>,
     lanes_omitted: usize,
@@ -94,6 +98,7 @@ pub fn report_html_with(
         timelines.push(timelines::sampled(sampled, samples.as_ref(), &ports, span));
     }
     let (lanes, lanes_omitted) = lanes(&pauses, &ports, window);
+    let (mesh, pings) = mesh(results)?.unzip();
     let data = Data {
         kind: "report",
         name: summary.scenario.clone(),
@@ -107,11 +112,12 @@ pub fn report_html_with(
         timelines,
         spread: spread(queues, span),
         heat_map: heat_map(queues, &ports, span),
+        mesh,
         map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,
         lanes_omitted,
         tree: pause_tree(&pauses, &ports),
-        tables: all_tables(results, &flows, &ports, (&pauses, &victims))?,
+        tables: all_tables(results, &flows, &ports, (&pauses, &victims, pings))?,
     };
     let overview = overview(summary, results.run()).with(further);
     let column = Column { name: summary.scenario.clone(), overview };
@@ -123,7 +129,7 @@ fn all_tables(
     results: &Results,
     flows: &[FlowRecord<'_>],
     ports: &Ports,
-    (pauses, victims): (&Pauses, &Victims),
+    (pauses, victims, pings): (&Pauses, &Victims, Option<Table>),
 ) -> Result<Vec<Table>, ResultsError> {
     let summary = results.summary();
     let mut list: Vec<Table> = tables::deadlocks(&summary.deadlocks).into_iter().collect();
@@ -131,6 +137,7 @@ fn all_tables(
     list.extend(tables::storms(results)?);
     list.extend(tables::slow_receivers(&summary.slow_receivers));
     list.extend(tables::victims(victims, flows, (pauses, ports), summary.simulated_ps));
+    list.extend(pings);
     list.extend(tables::hosts(results)?);
     list.extend(tables::memory(results)?);
     list.push(tables::flows(flows));

@@ -235,6 +235,7 @@ pub(crate) fn summary() -> Summary {
             ecn_reductions: 4,
         }),
         streams: Vec::new(),
+        monitoring: None,
         messages: Some(statistics.messages()),
         operations: vec![operation_statistics().counts(
             "disk",

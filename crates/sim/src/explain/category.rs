@@ -177,6 +177,8 @@ pub enum Cause {
         /// A router, or the peer.
         node: String,
     },
+    /// Pings between hosts, and their answers.
+    Pings,
     /// Management datagrams, or frames that nobody here knows.
     Management,
     /// A pause.

@@ -193,6 +193,7 @@ impl Parts<'_> {
             Owner::PauseFrames if self.known.plan.infiniband.is_some() => Cause::FlowControlPackets,
             Owner::PauseFrames => Cause::PauseFrames,
             Owner::AddressResolution => Cause::AddressResolution,
+            Owner::Pings => Cause::Pings,
             Owner::Management => Cause::Management,
         };
         (Category::QueueingBehindOthers, Some(cause))

@@ -175,6 +175,7 @@ fn text(cause: &Cause) -> String {
         Cause::FlowControlPackets => "flow control packets".into(),
         Cause::AddressResolution => "ARP or Neighbour Discovery".into(),
         Cause::NextHop { node } => format!("of {node}"),
+        Cause::Pings => "pings".into(),
         Cause::Management => "management".into(),
         Cause::PausedBy { by, waits_for, root, .. } if waits_for == root => {
             format!("{by} for {waits_for}")

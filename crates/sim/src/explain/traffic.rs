@@ -27,6 +27,8 @@ pub(super) enum Owner {
     PauseFrames,
     /// ARP and Neighbour Discovery.
     AddressResolution,
+    /// Pings of one host to another, and their answers.
+    Pings,
     /// Of no queue pair or TCP connection that is known here.
     Management,
 }
@@ -43,9 +45,16 @@ impl Owner {
         match traffic_of(network, frame) {
             Some(traffic) if carries_data => Self::Data(traffic),
             Some(traffic) => Self::Control(traffic),
+            None if is_ping(network, frame) => Self::Pings,
             None => Self::Management,
         }
     }
+}
+
+/// Whether a frame is a ping, or the answer to one.
+fn is_ping(network: View<'_>, frame: &FrameView) -> bool {
+    let Some(Carried::Rdma(packet)) = frame.packet else { return false };
+    network.plan().is_for_pings(frame.destination, packet.dest_qp())
 }
 
 /// The ends that a frame goes between, if they are a flow's or a connection's.

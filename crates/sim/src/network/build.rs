@@ -271,11 +271,14 @@ impl<P: Profile> Building<'_, P> {
         });
     }
 
-    /// Arms the wake-ups of hosts on which programs or streams start.
+    /// Arms the wake-ups of hosts on which programs, streams or pings start.
     fn add_apps(&mut self) {
         let open = self.0.hosts.iter().map(|host| host.end_host.open_connections());
         self.0.course.operations.open_connections = open.sum();
-        let has_any = !self.0.plan.connections.is_empty() || !self.0.plan.streams.all.is_empty();
+        let plan = &self.0.plan;
+        let has_any = !plan.connections.is_empty()
+            || !plan.streams.all.is_empty()
+            || plan.monitoring.is_some();
         if !has_any || self.0.hosts.is_empty() {
             return;
         }

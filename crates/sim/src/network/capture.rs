@@ -18,7 +18,7 @@ use rocelab_fabric::{ControlFrame, DomainPlace, Domains, NodeId, PacketId};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket, has_alternate_path};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
-    TelemetryHeader, VlanTag, ZEROS, group_mac,
+    TelemetryHeader, TelemetryKind, VlanTag, ZEROS, group_mac,
 };
 
 pub(in crate::network) use self::kept::Capture;
@@ -177,8 +177,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
             return Ok(self.notification_frame(packet, rdma, cnm, msdu));
         }
         let telemetry = self.frames.side.telemetry.as_ref();
-        let carried = HostPacket::telemetry(rdma);
-        let telemetry = telemetry.and_then(|all| all.of(id, carried).copied());
+        let telemetry = telemetry.and_then(|all| all.of(id, shown(rdma)).copied());
         let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
         let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
@@ -399,7 +398,13 @@ fn base_transport_header(rdma: &RdmaPacket, p_key: u16) -> Bth {
         resv7: 0,
         psn: rdma.psn(),
     };
-    rdma.telemetry().map_or(plain, |kind| plain.with_telemetry(kind))
+    shown(rdma).map_or(plain, |kind| plain.with_telemetry(kind))
+}
+
+/// The telemetry that a frame shows.
+fn shown(rdma: &RdmaPacket) -> Option<TelemetryKind> {
+    let carries = |kind: &TelemetryKind| kind.len_in(rdma.opcode()) > 0;
+    HostPacket::telemetry(rdma).filter(carries)
 }
 
 /// The extension headers; of an atomic operation without its operands.

@@ -152,6 +152,11 @@ impl FrameNotes {
         self.of(id).hops
     }
 
+    /// The same; nothing if they are not.
+    pub(super) fn counted_hops(&self, id: PacketId) -> Option<u8> {
+        self.hop_limit.map(|_| self.of(id).hops)
+    }
+
     /// A packet's hop limit as it is now, if hops are counted.
     pub(super) fn hop_limit(&self, id: PacketId) -> Option<u8> {
         Some(self.hop_limit?.saturating_sub(self.of(id).hops))

@@ -2,9 +2,9 @@
 
 use rocelab_fabric::{FlowControl, MacEntries, NodeId, Serialisation};
 use rocelab_host::HostCounts;
-use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
+use rocelab_transport::{Counters, PathMigration};
 use rocelab_units::SimTime;
 
 use super::core::Network;
@@ -19,7 +19,7 @@ use super::receiver::{Receiver, ReceiverCounts};
 use super::sampling::flow_watch::FlowCounters;
 use super::sampling::{CountersThen, QueueHistogramDump};
 use crate::profile::{FlowStarts, Inspect, Profile};
-use crate::record::{OpenOperation, Totals, Traversals};
+use crate::record::{OpenOperation, Ping, Totals, Traversals};
 
 /// A part of a network from outside: what it has counted, and what is in it.
 #[derive(Debug)]
@@ -101,6 +101,12 @@ impl<'a, P: Profile> Overview<'a, P> {
             sum += counters;
         }
         sum
+    }
+
+    /// The pings of each host that has sent some.
+    pub(crate) fn pings(self) -> impl Iterator<Item = (NodeId, &'a [Ping])> {
+        let all = self.0.hosts.iter().map(|host| (host.node, host.end_host.pings()));
+        all.filter(|(_, pings)| !pings.is_empty())
     }
 
     /// What was counted here of each stream, by its number in the plan.
@@ -210,8 +216,8 @@ impl<'a, P: Profile> Overview<'a, P> {
     }
 
     /// The sum of every host's counters.
-    pub(crate) fn nic_counters(self) -> rocelab_transport::Counters {
-        let mut sum = rocelab_transport::Counters::default();
+    pub(crate) fn nic_counters(self) -> Counters {
+        let mut sum = Counters::default();
         for host in &self.0.hosts {
             sum += host.end_host.counters();
         }
@@ -254,8 +260,21 @@ impl<'a, P: Profile> Overview<'a, P> {
 
     /// Grows as long as anything moves: flows that start, and RDMA packets over links.
     pub(crate) fn movements(self) -> u64 {
+        if self.0.plan.monitoring.is_some() {
+            return self.movements_beside_pings();
+        }
         let Traversals { data, ack, .. } = self.0.course.totals.traversals;
         data + ack + self.0.course.totals.packets_delivered + self.0.course.flows.started
+    }
+
+    /// The same where hosts ping each other, which is no progress of anything: payload that is accepted, acknowledgements, and
+    /// what is sent again.
+    fn movements_beside_pings(self) -> u64 {
+        let of_host = |counters: &Counters| {
+            counters.acks_received + counters.retransmitted.packets + counters.timeouts
+        };
+        let hosts = self.0.hosts.iter().map(|host| of_host(host.end_host.counters()));
+        self.0.course.deliveries.bytes() + self.0.course.flows.started + hosts.sum::<u64>()
     }
 
     /// Whether something is bound to move that does not now: a flow that starts later, a queue
@@ -267,7 +286,7 @@ impl<'a, P: Profile> Overview<'a, P> {
             || self.0.features.arrivals.faults.as_ref().is_some_and(|faults| faults.holds_frames())
             || self.0.hosts.iter().any(|host| host.end_host.will_send())
             || self.handles_frames()
-            || self.has_frames_on_links()
+            || (self.0.plan.monitoring.is_none() && self.has_frames_on_links())
             // A pause that is renewed for ever is no progress; a shaper opens its queue.
             || self.0.own_ports().iter().any(|port| port.port.has_closed_shaper())
     }

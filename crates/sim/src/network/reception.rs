@@ -64,8 +64,11 @@ impl<P: Profile> Feature<P> for Receptions {
     fn save(&self, of: StateOf, packets: &SavedPackets<'_>, to: &mut Vec<u8>) -> Result {
         let StateOf::Host(host) = of else { return Ok(()) };
         let Some(reception) = self.by_host.get(&host) else { return Ok(()) };
-        let places: Vec<(SimTime, u64, SimTime)> =
-            reception.frames.iter().map(|(&(at, number), one)| (at, number, one.written)).collect();
+        let places: Vec<((SimTime, u64), (SimTime, SimTime))> = reception
+            .frames
+            .iter()
+            .map(|(&place, one)| (place, (one.arrived, one.written)))
+            .collect();
         let ids: Vec<PacketId> = reception.frames.values().map(|one| one.id).collect();
         save_value(&(&reception.state, places), to)?;
         packets.save_all(&ids, to)
@@ -74,15 +77,15 @@ impl<P: Profile> Feature<P> for Receptions {
     fn load(&mut self, of: StateOf, packets: &mut SavedPackets<'_>, from: &mut &[u8]) -> Result {
         let StateOf::Host(host) = of else { return Ok(()) };
         let Some(reception) = self.by_host.get_mut(&host) else { return Ok(()) };
-        let places: Vec<(SimTime, u64, SimTime)>;
+        let places: Vec<((SimTime, u64), (SimTime, SimTime))>;
         (reception.state, places) = load_value(from)?;
         let ids = packets.load_all(from)?;
         if ids.len() != places.len() {
             return Err(unfit("what arrives at a host"));
         }
         let frames = places.into_iter().zip(ids);
-        let frames =
-            frames.map(|((at, number, written), id)| ((at, number), Entered { id, written }));
+        let frames = frames
+            .map(|((place, (arrived, written)), id)| (place, Entered { id, arrived, written }));
         reception.frames = frames.collect();
         Ok(())
     }
@@ -146,19 +149,24 @@ impl<P: Profile> Receiving<'_, P> {
             && let Some(first) = reception.frames.first_entry()
             && first.key().0 <= key.time
         {
-            let Entered { id, written } = first.remove();
+            let entered = first.remove();
             let port = reception.sending_port;
-            self.reach(key, (host, port), id, written);
+            self.reach(key, (host, port), entered);
         }
         self.arm(key, host);
     }
 
     /// A frame reaches its queue pair.
-    fn reach(&mut self, key: EventKey, (host, port): (u32, u32), id: PacketId, written: SimTime) {
+    fn reach(&mut self, key: EventKey, (host, port): (u32, u32), entered: Entered) {
+        let Entered { id, arrived, written } = entered;
         if let Body::Rdma(body) = self.0.pool.get(id).body
             && let (Some(side), Some(rdma)) = (self.host_side(host), body.as_rdma())
         {
             side.note_reached(rdma, written);
+            let (held, delay) = (key.time.since(arrived), written.max(key.time).since(arrived));
+            if let (Some(telemetry), Some(_)) = (&mut self.0.side.telemetry, rdma.telemetry()) {
+                telemetry.note_endpoint(id, (held, delay));
+            }
         }
         let far = self.0.ports[port as usize].far;
         if self.0.ports[far.port as usize].port.is_counted() {
@@ -172,13 +180,14 @@ impl<P: Profile> Receiving<'_, P> {
 
     fn keep(&mut self, key: EventKey, host: u32, id: PacketId, accepted: Accepted) {
         let Accepted { at, written } = accepted;
+        let entered = Entered { id, arrived: key.time, written };
         let Some(reception) = self.0.features.arrivals.reception_mut(host) else { return };
         let is_next = reception.frames.first_key_value().is_none_or(|(first, _)| first.0 > at);
         if at <= key.time && is_next {
             let port = reception.sending_port;
-            return self.reach(key, (host, port), id, written);
+            return self.reach(key, (host, port), entered);
         }
-        reception.frames.insert((at, reception.state.entered), Entered { id, written });
+        reception.frames.insert((at, reception.state.entered), entered);
         reception.state.entered += 1;
         if let Some(passed) = &mut self.0.features.passed {
             passed.push(Passed::Kept { packet: id });

@@ -206,6 +206,12 @@ impl<P: Profile> Network<P> {
             if let Some(telemetry) = &mut side.telemetry {
                 let place = (port, &ports[port as usize]);
                 telemetry.stamp(key.time, place, (id, pool.get_mut(id)), shared);
+                // Among bridges and routers not every switch takes from the hop limit.
+                if let Some(notes) = &side.notes
+                    && let Some(hops) = notes.counted_hops(id)
+                {
+                    telemetry.set_hops(id, hops);
+                }
             }
         }
         self.transmit(key, port, id);

@@ -124,6 +124,20 @@ impl Telemetry {
         self.headers[place] = header;
     }
 
+    /// A packet is handed on by the NIC of a host, which has had it for `held`; memory has it after `delay`.
+    pub(super) fn note_endpoint(&mut self, id: PacketId, (held, delay): (Duration, Duration)) {
+        if let Some(header) = self.headers.get_mut(id.0 as usize) {
+            header.note_endpoint(held.ps() / PS_PER_NS, delay.ps() / PS_PER_NS);
+        }
+    }
+
+    /// A packet has crossed so many routers, where that is counted otherwise than switch by switch.
+    pub(super) fn set_hops(&mut self, id: PacketId, hops: u8) {
+        if let Some(header) = self.headers.get_mut(id.0 as usize) {
+            header.set_hops(hops.into());
+        }
+    }
+
     /// A packet carries what another does.
     pub(super) fn copy(&mut self, original: PacketId, copy: PacketId) {
         if let Some(&header) = self.headers.get(original.0 as usize) {

@@ -113,6 +113,7 @@ pub(super) fn summary<P: Profile>(
         transports: BTreeMap::new(),
         tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
         streams: streams(plan, network),
+        monitoring: None,
     }
 }
 

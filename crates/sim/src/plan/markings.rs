@@ -133,6 +133,13 @@ impl SentMarkings {
                 sent.add_all([flow.source, answers], &number);
             }
         }
+        if let Some(mesh) = &plan.monitoring {
+            let priority = mesh.rules.priority;
+            for &host in mesh.hosts.keys() {
+                let number = plan.markings.of_queue_pair(0, host, priority);
+                sent.add_all([host, host], &BTreeSet::from([number]));
+            }
+        }
         for stream in &plan.streams.all {
             let ends = [stream.source, stream.destination];
             sent.add_all(ends, &BTreeSet::from([stream.config.stream().priority]));

@@ -12,6 +12,7 @@ mod ingress;
 mod links;
 mod markings;
 mod measure;
+mod monitoring;
 mod multicast;
 mod neighbours;
 mod opcodes;
@@ -54,6 +55,7 @@ pub use self::links::{LinkPlan, LinkPlans};
 pub use self::markings::Markings;
 pub(crate) use self::markings::SentMarkings;
 pub use self::measure::MeasurePlan;
+pub use self::monitoring::{MonitoringPlan, PingRules, PingingHost};
 pub use self::multicast::{MulticastGroup, MulticastPlan, MulticastSending};
 pub use self::neighbours::NeighbourPlan;
 pub use self::opcodes::OpcodeSet;
@@ -135,6 +137,8 @@ pub struct Plan {
     pub slow_receivers: BTreeMap<NodeId, SlowReceiver>,
     /// Hosts that take time.
     pub host_models: BTreeMap<NodeId, HostModel>,
+    /// Hosts that ping each other.
+    pub monitoring: Option<MonitoringPlan>,
     /// Whether payload bytes are real and compared at the end.
     pub integrity: bool,
     /// Whether the run ends with a deadlock.

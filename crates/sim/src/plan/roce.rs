@@ -76,7 +76,10 @@ impl RocePlan {
         (opcode, payload): (Opcode, usize),
     ) -> usize {
         match telemetry {
-            _ if self.is_infiniband => infiniband_frame_len(opcode, payload),
+            carried if self.is_infiniband => {
+                let telemetry = carried.map_or(0, |kind| kind.len_in(opcode));
+                infiniband_frame_len(opcode, payload) + telemetry
+            }
             None => frame_len(encapsulation, self.tagged, opcode, payload),
             Some(kind) => kind.frame_len(encapsulation, self.tagged, opcode, payload),
         }

@@ -14,13 +14,13 @@ use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, controls, default_sampling, failures,
     faults, hop_limit, host_models, hpcc_ns3, infiniband, ingress, integrity, keys, known_hosts,
-    layer2, layer3, links, measure, multicast, neighbours, numbering, ports, receivers, resolve,
-    sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
+    layer2, layer3, links, measure, monitoring, multicast, neighbours, numbering, ports, receivers,
+    resolve, sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::address::Addresses;
 use crate::plan::{
-    ConnectionPlan, FlowPlan, MulticastGroup, Partitions, Plan, ProfilePlan, RocePlan,
-    SamplingPlan, WorkloadsPlan,
+    ConnectionPlan, FlowPlan, MonitoringPlan, MulticastGroup, Partitions, Plan, ProfilePlan,
+    RocePlan, SamplingPlan, WorkloadsPlan,
 };
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Sampling, Scenario,
@@ -67,11 +67,17 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let groups = multicast::groups(scenario, &hosts, roce.encapsulation)?;
-    let Traffic { workloads, mut flows, apps, connections, in_use, markings, sendings } =
-        traffic(scenario, &hosts, (&roce, &groups), max_flows)?;
+    let mesh = monitoring::mesh(scenario, &topology, &hosts)?;
+    let Traffic { workloads, mut flows, apps, connections, in_use, markings, sendings, monitoring } =
+        traffic(scenario, &hosts, (&roce, &groups, mesh), max_flows)?;
     roce.multicast = sendings.plan(scenario, groups)?;
     roce.keys = in_use.attributes().iter().map(keys::keys).collect();
-    let mut markings = markings.numbered(scenario, &hosts, &flows, &connections, &roce.v1_hosts)?;
+    let mut markings = markings.numbered(
+        scenario,
+        &hosts,
+        (&flows, &connections, monitoring.as_ref()),
+        &roce.v1_hosts,
+    )?;
     roce.neighbours = neighbours::build(scenario, &topology, &hosts, (&roce, &mut markings))?;
     let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
     let last_start = starts.max().unwrap_or_default();
@@ -93,6 +99,10 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let mut ways = applications::ways(&flows, &apps, &connections);
     if !streams.all.is_empty() {
         ways.to_mut().extend(streams.all.iter().map(streams::way));
+    }
+    if let Some(mesh) = &monitoring {
+        let pings = mesh.pairs().map(|pair| monitoring::way(pair, &mesh.rules));
+        ways.to_mut().extend(pings);
     }
     let faults = faults::build(&scenario.faults, &topology, (&flows, roce.multicast.as_deref()))?;
     let queue_pairs: Vec<_> = in_use
@@ -131,6 +141,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
                 hop_limit::check(&roce, &links, &ways)?;
             }
             telemetry::check(in_use.all(), &links, &hosts, &ways)?;
+            telemetry::check_hop_counts(in_use.all(), &roce)?;
             (ProfilePlan::Roce, scenario.stop)
         }
         Some(ProfileConfig::HpccNs3(config)) => {
@@ -176,6 +187,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         failures,
         slow_receivers: BTreeMap::new(),
         host_models: BTreeMap::new(),
+        monitoring,
         integrity: scenario.integrity,
         on_deadlock: scenario.on_deadlock.unwrap_or(match scenario.watchdog.switch {
             Some(_) => OnDeadlock::Continue,
@@ -261,13 +273,14 @@ struct Traffic<'a> {
     in_use: InUse<'a>,
     markings: AskedMarkings,
     sendings: multicast::Sendings,
+    monitoring: Option<MonitoringPlan>,
 }
 
 /// The flows and applications of all workloads.
 fn traffic<'a>(
     scenario: &'a Scenario,
     hosts: &HostDirectory,
-    (roce, groups): (&RocePlan, &[MulticastGroup]),
+    (roce, groups, mesh): (&RocePlan, &[MulticastGroup], Option<monitoring::Mesh>),
     max_flows: usize,
 ) -> Result<Traffic<'a>, Fault> {
     let items = workload::items(&scenario.workload);
@@ -347,8 +360,27 @@ fn traffic<'a>(
         }
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };
+    let monitoring = match (&mut numbering, mesh) {
+        (Numbers::Roce(numbering), Some(mesh)) => monitoring::build(scenario, mesh, numbering),
+        _ => None,
+    };
+    if let Some(mesh) = &monitoring {
+        let pings = mesh.pairs().map(|pair| monitoring::way(pair, &mesh.rules));
+        for way in pings {
+            check_flow(&way, roce, hosts).map_err(|fault| fault.within("monitoring"))?;
+        }
+    }
     in_use.name_one();
-    Ok(Traffic { workloads, flows: plans, apps, connections, in_use, markings, sendings })
+    Ok(Traffic {
+        workloads,
+        flows: plans,
+        apps,
+        connections,
+        in_use,
+        markings,
+        sendings,
+        monitoring,
+    })
 }
 
 /// What gives flows their numbers.

@@ -6,6 +6,7 @@ use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight};
 use rocelab_subnet::Engine;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
+use rocelab_wire::TelemetryKind;
 
 use super::{algorithms, of_ethernet, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
@@ -113,7 +114,8 @@ fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
 fn check_algorithms(scenario: &Scenario) -> Result<(), Fault> {
     for named in algorithms::named(scenario) {
         let feedback = named.algorithm.feedback(Bandwidth::default());
-        ensure(matches!(feedback, Feedback::None | Feedback::Rtt), || {
+        let by_ends = feedback.telemetry().is_some_and(TelemetryKind::is_echo);
+        ensure(by_ends || matches!(feedback, Feedback::None | Feedback::Rtt), || {
             let name = named.algorithm.name();
             let text = format!("`{name}` needs what switches of Ethernet tell of congestion");
             Fault::at(named.section(), text)

@@ -6,7 +6,7 @@ use rocelab_fabric::NodeId;
 use rocelab_transport::MarkingConfig;
 
 use super::priority::check_priority;
-use crate::plan::{ConnectionPlan, FlowPlan, Markings};
+use crate::plan::{ConnectionPlan, FlowPlan, Markings, MonitoringPlan};
 use crate::scenario::{Fault, Priority, Scenario, ensure};
 use crate::workload::{HostDirectory, Workload};
 
@@ -40,8 +40,7 @@ impl AskedMarkings {
         self,
         scenario: &Scenario,
         hosts: &HostDirectory,
-        flows: &[FlowPlan],
-        connections: &[ConnectionPlan],
+        (flows, connections, mesh): (&[FlowPlan], &[ConnectionPlan], Option<&MonitoringPlan>),
         v1_hosts: &BTreeSet<NodeId>,
     ) -> Result<Markings, Fault> {
         let mut classes = [MarkingConfig::default(); 8];
@@ -68,7 +67,10 @@ impl AskedMarkings {
         let of_connections = connections.iter().flat_map(|connection| {
             connection.ends.map(|end| (connection.marking, end.host, connection.priority))
         });
-        for (workload, host, priority) in of_flows.chain(of_connections) {
+        let of_pings = mesh
+            .into_iter()
+            .flat_map(|mesh| mesh.hosts.keys().map(|&host| (0, host, mesh.rules.priority)));
+        for (workload, host, priority) in of_flows.chain(of_connections).chain(of_pings) {
             let marking = markings.asked(workload, host, priority);
             markings.number(marking).ok_or_else(|| too_many("workload", ""))?;
         }

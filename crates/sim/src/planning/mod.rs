@@ -28,6 +28,7 @@ mod layer3;
 mod links;
 mod markings;
 mod measure;
+mod monitoring;
 mod multicast;
 mod neighbours;
 mod numbering;

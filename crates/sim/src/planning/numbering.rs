@@ -96,6 +96,14 @@ impl<'a> Numbering<'a> {
         (ends, self.entropy((source, before), numbers, &mut of_source))
     }
 
+    /// The queue pairs for pings of a host: so many numbers, of which this gives the first, and the first packet sequence
+    /// number of all of them.
+    pub(super) fn number_pings(&mut self, host: u32, count: u32) -> (u32, u32) {
+        let first = self.qpn(host);
+        self.next_qpn[host as usize] += count.saturating_sub(1);
+        (first, draw(&mut self.stream(host, first), 1 << 24))
+    }
+
     fn stream(&self, host: u32, qpn: u32) -> RngStream {
         let name = self.hosts.name(host);
         RngStream::new(self.seed, &format!("queue pair/{name}/{qpn}"))

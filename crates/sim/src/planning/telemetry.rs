@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use rocelab_fabric::{Domains, NodeId, Topology, TopologyLink};
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
+use rocelab_wire::Encapsulation;
 
 use super::algorithms::Named;
 use super::static_routes::Forwarding;
-use crate::plan::FlowPlan;
+use crate::plan::{FlowPlan, RocePlan};
 use crate::scenario::{Fault, ensure};
 use crate::workload::HostDirectory;
 
@@ -31,6 +32,22 @@ pub(super) fn check(
         }
     }
     check_units(in_use, hosts)
+}
+
+/// Whether those that count hops can: switches take from the hop limit of RoCE v2 alone.
+pub(super) fn check_hop_counts(in_use: &[Named<'_>], roce: &RocePlan) -> Result<(), Fault> {
+    let Some(named) = in_use.iter().find(|named| named.algorithm.counts_hops()) else {
+        return Ok(());
+    };
+    let without = match roce.encapsulations().any(|one| one == Encapsulation::V1) {
+        _ if roce.is_infiniband => "the packets of an InfiniBand subnet have no hop limit",
+        true => "no switch takes from the hop limit of RoCE v1",
+        false => return Ok(()),
+    };
+    let key = format!("{}.hops", named.section());
+    Err(Fault::at(key, format!("hops cannot be counted: {without}"))
+        .value("counted")
+        .help("give the number of switches on a path, such as `hops = 5`"))
 }
 
 /// Whether telemetry has a number for the rate of every port: those of `gbps` (Gbit/s).

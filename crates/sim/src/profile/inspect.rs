@@ -7,7 +7,7 @@ use rocelab_transport::{Backlog, Counters, HostSide, PathMigration, Standing};
 use rocelab_units::SimTime;
 
 use super::HostPacket;
-use crate::record::{Allowed, OpenOperation, Violation};
+use crate::record::{Allowed, OpenOperation, Ping, Violation};
 use crate::{FlowPlan, Plan};
 
 /// What can be seen inside a host whose frames carry packets `R`. What a host does not have, it does not
@@ -41,7 +41,12 @@ pub trait Inspect<R: HostPacket> {
         false
     }
 
-    /// Whether it is bound to send later by itself.
+    /// The pings that it has sent, in the order of sending.
+    fn pings(&self) -> &[Ping] {
+        &[]
+    }
+
+    /// Whether it is bound to send later by itself, beside pings.
     fn will_send(&self) -> bool;
 
     /// The host itself, if it takes time, and how many ends of flows its programs have yet to find.

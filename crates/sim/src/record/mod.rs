@@ -218,6 +218,17 @@ impl OperationEnd {
     }
 }
 
+/// A ping of one host to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Ping {
+    /// The host that is pinged.
+    pub to: NodeId,
+    /// When it was posted.
+    pub sent: SimTime,
+    /// From then until its answer was found; none if it was not.
+    pub took: Option<Duration>,
+}
+
 /// An operation of an application that has started and not ended.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenOperation {

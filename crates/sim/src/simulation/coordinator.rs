@@ -190,6 +190,11 @@ impl Coordinator {
         self.end_lost_flows(all, &mut standing)?;
         let has_flows = !standing.has_all_flows_ended(&self.plan);
         if !has_flows && !self.has_streams_left(all)? {
+            if let Some(mesh) = &self.plan.monitoring {
+                // Some pings are always under way.
+                let over = mesh.rules.until.is_none_or(|until| until <= self.window_end);
+                return Ok(over.then_some(Ending::Finished));
+            }
             let has_drained = standing.frames == 0 || idle > DRAIN_LIMIT;
             return Ok((has_drained && standing.in_hosts == 0).then_some(Ending::Finished));
         }

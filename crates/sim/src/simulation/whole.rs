@@ -20,6 +20,7 @@ use crate::network::{
 };
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
+use crate::record::Ping;
 
 /// All parts of a network, to look at.
 #[derive(Debug)]
@@ -197,6 +198,13 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         for part in self.parts() {
             all.iter_mut().zip(part.stream_counts()).for_each(|(sum, part)| *sum += part);
         }
+        all
+    }
+
+    /// The pings of each host that has sent some, in the order of nodes.
+    pub fn pings(self) -> Vec<(NodeId, &'a [Ping])> {
+        let mut all: Vec<_> = self.parts().flat_map(Overview::pings).collect();
+        all.sort_by_key(|&(node, _)| node);
         all
     }
 

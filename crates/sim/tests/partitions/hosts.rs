@@ -87,3 +87,24 @@ fn a_run_that_stalls() {
     let text = clos("[roce]\nack_timeout = 0", &format!("{lost}{}", flows("1MB", PAIRS)));
     assert_cuts_change_nothing(&text, &["/drops/fault", "/stalled/queue_pairs"]);
 }
+
+/// Pings among hosts of which some take time, with a link that swallows some.
+#[test]
+fn hosts_that_ping_each_other() {
+    let mesh = "[monitoring]\ninterval = \"15us\"\ntimeout = \"40us\"\nwindow = \"50us\"\n\
+         [[host_model]]\nhosts = [\"host-1\", \"host-2\"]\nprofile = \"cx5\"\n\
+         [[faults]]\naction = \"drop\"\nfrom = \"leaf-0\"\nto = \"host-0\"\nopcode = \"UD_SEND_ONLY_WITH_IMMEDIATE\"\nevery = 3\n\
+         [congestion_control.none]\n";
+    let text = clos("", &format!("{mesh}{}", flows("1MB", PAIRS)));
+    assert_cuts_change_nothing(&text, &["/monitoring/answered", "/monitoring/lost"]);
+}
+
+/// What acknowledgements tell of hosts and hops goes from part to part.
+#[test]
+fn swift_with_both_windows() {
+    let swift = "[congestion_control.swift]\nendpoint_target = \"6us\"\nhops = \"counted\"\n\
+         [[host_model]]\nhosts = [\"host-2\", \"host-3\"]\nprofile = \"cx5\"\nbuffer = \"1MiB\"\n\
+         pcie = { gen = 3, lanes = 4 }\n";
+    let text = clos("", &format!("{swift}{}", flows("1MB", PAIRS)));
+    assert_cuts_change_nothing(&text, &["/flows/completed"]);
+}

@@ -31,11 +31,25 @@ pub enum Feedback {
 }
 
 impl Feedback {
+    /// Each acknowledgement, with a round-trip time where there is one and what the ends of the path tell:
+    /// [`Ack::endpoint`](super::Ack::endpoint).
+    pub const ENDPOINT: Self = Self::Telemetry(TelemetryUnits::Endpoint(()));
+
     /// What data packets and their acknowledgements carry for it.
     pub const fn telemetry(self) -> Option<TelemetryKind> {
         match self {
             Self::Telemetry(units) => Some(units.kind()),
             Self::None | Self::Cnp { .. } | Self::Rtt | Self::EcnEcho | Self::Qcn => None,
+        }
+    }
+
+    /// Whether it is of the round-trip time that the NIC measures.
+    #[inline]
+    pub(crate) const fn measures_round_trip(self) -> bool {
+        match self {
+            Self::Rtt => true,
+            Self::Telemetry(units) => units.kind().is_echo(),
+            Self::None | Self::Cnp { .. } | Self::EcnEcho | Self::Qcn => false,
         }
     }
 

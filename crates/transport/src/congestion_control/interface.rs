@@ -3,7 +3,7 @@
 use core::fmt;
 
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::TelemetryHeader;
+use rocelab_wire::{EndpointReport, TelemetryHeader};
 
 use super::Timers;
 
@@ -140,6 +140,15 @@ pub struct Ack<'a> {
     pub ecn_echo: bool,
     /// What the switches wrote into the acknowledged packet.
     pub telemetry: Telemetry<'a>,
+}
+
+impl Ack<'_> {
+    /// What the ends of the path tell, if the algorithm [asked for it](super::Feedback::ENDPOINT) and the acknowledgement
+    /// brings it.
+    #[inline]
+    pub fn endpoint(&self) -> Option<EndpointReport> {
+        self.telemetry.and_then(TelemetryHeader::endpoint)
+    }
 }
 
 /// What an acknowledgement brings back from the switches: of the kind that the algorithm

@@ -23,6 +23,7 @@ mod testing;
 mod timers;
 
 use rocelab_units::Bandwidth;
+pub use rocelab_wire::EndpointReport;
 use rocelab_wire::TelemetryKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -211,6 +212,11 @@ impl Algorithm {
         self.feedback(Bandwidth::default()).telemetry()
     }
 
+    /// Whether it counts hops by the hop limit of packets, which only routers take from.
+    pub fn counts_hops(&self) -> bool {
+        self.definition().counts_hops()
+    }
+
     /// Checks every parameter.
     ///
     /// # Errors
@@ -244,6 +250,11 @@ trait Definition {
     fn effective(&self, line_rate: Bandwidth) -> Option<Algorithm> {
         let _ = line_rate;
         None
+    }
+
+    /// See [`Algorithm::counts_hops`].
+    fn counts_hops(&self) -> bool {
+        false
     }
 
     /// See [`Algorithm::build`].

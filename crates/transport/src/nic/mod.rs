@@ -157,6 +157,17 @@ impl Nic {
         self.shared.arriving = None;
     }
 
+    /// The same for a datagram that carries nothing for anybody, such as a ping: its payload is not counted as delivered.
+    pub fn receive_probe(&mut self, now: SimTime, packet: &Packet, source: u32) {
+        let Counters { payload_accepted, payload_delivered, messages_delivered, .. } =
+            self.shared.counters;
+        self.receive_from(now, packet, None, source, None);
+        let counters = &mut self.shared.counters;
+        counters.payload_accepted = payload_accepted;
+        counters.payload_delivered = payload_delivered;
+        counters.messages_delivered = messages_delivered;
+    }
+
     /// The next packet to send, if its priority's bit in `paused` is not set: acknowledgements
     /// and notifications first, the highest priority first; then data, round robin among the
     /// queue pairs that have something to send, window and pacing credit.

@@ -314,7 +314,7 @@ impl Packet {
         let [extension, ..] = self.opcode.extension_len().to_le_bytes();
         let payload = self.payload_len + self.pad_count() as u16;
         let [telemetry, ..] = match self.telemetry() {
-            Some(kind) => kind.header_len().to_le_bytes(),
+            Some(kind) => kind.len_in(self.opcode).to_le_bytes(),
             None => [0; size_of::<usize>()],
         };
         let tag = if self.has_cn_tag() { TAG } else { 0 };

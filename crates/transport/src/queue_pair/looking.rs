@@ -32,7 +32,9 @@ impl QueuePair {
     /// most.
     pub(crate) fn largest_frame(&self) -> u32 {
         let encapsulation = u32::from(self.address.encapsulation_len);
-        let telemetry = self.pacer.feedback().telemetry().map_or(0, |kind| kind.header_len());
+        let telemetry = self.pacer.feedback().telemetry();
+        let telemetry =
+            telemetry.filter(|kind| !kind.is_echo()).map_or(0, |kind| kind.header_len());
         let tag = if self.pacer.is_notified() { CnTag::LEN } else { 0 };
         let extras = u32::try_from(telemetry + tag).unwrap_or(0);
         self.profile.path_mtu.bytes() + encapsulation + extras + HEADERS_AND_GAP

@@ -170,7 +170,7 @@ impl Pacer {
     /// A packet that asks for an acknowledgement leaves for the first time.
     #[inline]
     pub(super) fn probe(&mut self, now: SimTime, sequence: Sequence) {
-        if self.feedback == Feedback::Rtt {
+        if self.feedback.measures_round_trip() {
             self.probes.push_back((sequence, now));
         }
     }

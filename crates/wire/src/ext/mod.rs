@@ -27,8 +27,8 @@ pub use imm_dt::ImmDt;
 pub use reth::Reth;
 pub use sack::Sack;
 pub use telemetry::{
-    EgressPort, IntHeader, IntHop, IntUnits, PintUnits, TelemetryHeader, TelemetryKind,
-    TelemetryUnits, TelemetryWriter, pint_utilization,
+    EgressPort, EndpointReport, IntHeader, IntHop, IntUnits, PintUnits, TelemetryHeader,
+    TelemetryKind, TelemetryUnits, TelemetryWriter, pint_utilization,
 };
 pub use xrceth::Xrceth;
 

@@ -64,6 +64,7 @@ serialize_fields! {
         psn,
     }
     Deth { q_key, resv8, src_qp }
+    EndpointReport { hops, delay_ns, held_ns }
     Xrceth { resv8, xrc_srq }
     Feth { reserved, selectivity_level, placement_type }
     Reth { virtual_address: Hex, r_key, dma_length }

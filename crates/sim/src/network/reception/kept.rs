@@ -31,6 +31,8 @@ pub(in crate::network) struct Reception {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::network) struct Entered {
     pub(in crate::network) id: PacketId,
+    /// When it came over the link.
+    pub(in crate::network) arrived: SimTime,
     /// When memory has its payload.
     pub(in crate::network) written: SimTime,
 }

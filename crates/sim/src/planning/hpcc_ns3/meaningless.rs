@@ -30,6 +30,7 @@ pub(in crate::planning) fn check(scenario: &Scenario) -> Result<(), Fault> {
     ensure(scenario.route.is_empty(), || refused("route[0]", String::new()))?;
     ensure(scenario.failure.is_empty(), || refused("failure[0]", String::new()))?;
     ensure(scenario.slow_receiver.is_empty(), || refused("slow_receiver[0]", String::new()))?;
+    ensure(scenario.monitoring.is_none(), || refused("monitoring", String::new()))?;
     ensure(scenario.host_model.is_empty(), || refused("host_model[0]", String::new()))?;
     ensure(scenario.watchdog == WatchdogConfig::default(), || refused("watchdog", String::new()))?;
     ensure(scenario.class.is_empty(), || refused("class", String::new()))?;

@@ -8,7 +8,7 @@ use rocelab_transport::{CompletionStatus, Content, Packet as RdmaPacket, QueuePa
 use rocelab_units::SimTime;
 
 use super::connections::Change;
-use super::host::ConnectionEnds;
+use super::host::{ConnectionEnds, is_of};
 use super::{GSI_QPN, VerbsHost};
 use crate::Plan;
 use crate::profile::Delivery;
@@ -33,6 +33,9 @@ impl Connecting<'_> {
         if packet.dest_qp() == GSI_QPN {
             return self.receive_datagram(plan, now, *source, content);
         }
+        if is_of(self.0.monitor.as_deref(), packet.dest_qp()) {
+            return self.0.nic.receive_probe(now, packet, *source);
+        }
         if self.0.connections.is_some() {
             self.note_data(plan, now, packet);
         } else if !self.0.nic.has_queue_pair(packet.dest_qp()) {
@@ -48,13 +51,11 @@ impl Connecting<'_> {
     /// The next flow that has ended, in such a run.
     #[cold]
     pub(super) fn poll_end_specially(&mut self, plan: &Plan, now: SimTime) -> Option<FlowEnd> {
-        if let Some(integrity) = &mut self.0.integrity {
-            while let Some(completion) = self.0.nic.in_host().poll_receive_completion(now) {
-                integrity.note_received(&completion);
-            }
+        if self.0.integrity.is_some() || self.0.monitor.is_some() {
+            self.take_received(plan, now);
         }
         while let Some(completion) = self.0.nic.in_host().poll_completion(now) {
-            if self.0.is_unreliable {
+            if self.0.is_unreliable || is_of(self.0.monitor.as_deref(), completion.qpn) {
                 continue; // It says that the last packet was sent, and no more.
             }
             if let Some(end) = self.0.complete(now, &completion) {
@@ -63,6 +64,20 @@ impl Connecting<'_> {
             }
         }
         self.0.ends.pop_due(now)
+    }
+
+    /// What has been received by now: pings, and what integrity mode looks at.
+    fn take_received(&mut self, plan: &Plan, now: SimTime) {
+        let VerbsHost { nic, monitor, integrity, .. } = &mut *self.0;
+        while let Some(completion) = nic.in_host().poll_receive_completion(now) {
+            match (&mut *monitor, &mut *integrity) {
+                (Some(monitor), _) if monitor.has(completion.qpn) => {
+                    monitor.on_receive(plan, now, nic, &completion);
+                }
+                (_, Some(integrity)) => integrity.note_received(&completion),
+                _ => {}
+            }
+        }
     }
 
     /// A message arrived on an unreliable service: the last one ends its flow.

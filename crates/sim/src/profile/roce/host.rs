@@ -24,6 +24,7 @@ use super::app::{HostApps, SlotView};
 use super::connecting::Connecting;
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
+use super::monitor::Monitor;
 use super::stacks::{NIC, Stacks};
 use crate::profile::{
     AcceptedPayload, Delivery, Departing, EndHost, OtherStacks, StackDeparture, StackFrame,
@@ -63,12 +64,20 @@ pub struct VerbsHost {
     pub(super) integrity: Option<Box<Integrity>>,
     /// Programs that run here, if there are any.
     pub(super) apps: Option<Box<HostApps>>,
+    /// Its part in a mesh of pings, if it has one.
+    pub(super) monitor: Option<Box<Monitor>>,
     /// Stacks beside the NIC, if it has any.
     pub(super) stacks: Option<Box<Stacks>>,
     /// Who sends next, of the NIC and the other stacks.
+    pub(super) turns: Turns,
+}
+
+/// Who sends next.
+#[derive(Debug)]
+pub(super) struct Turns {
     pub(super) scheduler: HostScheduler,
     /// The place of the stack whose turn it is. The scheduler says so for each turn.
-    pub(super) turn: u8,
+    pub(super) stack: u8,
 }
 
 /// A queue pair's flow.
@@ -126,6 +135,7 @@ impl VerbsHost {
             nic.set_host(model.path(mix(plan.seed ^ u64::from(node) << 32)));
         }
         let apps = HostApps::new(plan, node, &mut nic);
+        let monitor = Monitor::new(plan, node, &mut nic);
         let numbers: Vec<u32> = nic.queue_pairs().map(QueuePair::qpn).collect();
         if let Some(host) = nic.host_mut() {
             numbers.into_iter().for_each(|qpn| host.note_early_queue_pair(qpn));
@@ -144,6 +154,7 @@ impl VerbsHost {
             is_plain: cm.is_none()
                 && integrity.is_none()
                 && has_only_flows
+                && monitor.is_none()
                 && is_in_turns
                 && model.is_none()
                 && !plan.has_alternate_paths()
@@ -154,9 +165,9 @@ impl VerbsHost {
             ends: Later::default(),
             integrity,
             apps,
+            monitor,
             stacks,
-            scheduler,
-            turn: 0,
+            turns: Turns { scheduler, stack: 0 },
             held: 0,
         }
     }
@@ -303,6 +314,9 @@ impl VerbsHost {
             let apps = self.apps.as_deref_mut()?;
             let messages = &mut context.shared.messages;
             if let Some(completion) = self.nic.in_host().poll_completion(now) {
+                if is_of(self.monitor.as_deref(), completion.qpn) {
+                    continue; // It says that a ping was sent, and no more.
+                }
                 if completion.qpn >= apps.first_qpn() {
                     apps.on_completion(plan, messages, now, &mut self.nic, &completion);
                 } else if self.is_unreliable {
@@ -311,6 +325,12 @@ impl VerbsHost {
                     return Some(HostEnd::Flow(end));
                 }
             } else if let Some(completion) = self.nic.in_host().poll_receive_completion(now) {
+                if let Some(monitor) = &mut self.monitor
+                    && monitor.has(completion.qpn)
+                {
+                    monitor.on_receive(plan, now, &mut self.nic, &completion);
+                    continue;
+                }
                 if completion.qpn >= apps.first_qpn() {
                     apps.on_receive(plan, messages, now, &mut self.nic, &completion);
                 } else if let Some(integrity) = &mut self.integrity {
@@ -386,7 +406,7 @@ fn start_flow(host: &mut VerbsHost, plan: &Plan, now: SimTime, flow: u32) {
 /// NIC may.
 #[cold]
 fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
-    let minds_priorities = host.scheduler.minds_priorities();
+    let minds_priorities = host.turns.scheduler.minds_priorities();
     if host.stacks.is_none() && !minds_priorities {
         return false;
     }
@@ -398,10 +418,15 @@ fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
     if let Some(stacks) = &host.stacks {
         stacks.offer(paused, &mut offers);
     }
-    let turn = host.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
+    let turn = host.turns.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
     host.held = !turn.priorities;
-    host.turn = u8::try_from(turn.stack).unwrap_or(u8::MAX);
+    host.turns.stack = u8::try_from(turn.stack).unwrap_or(u8::MAX);
     turn.stack != NIC
+}
+
+/// Whether a queue pair is one for pings.
+pub(super) fn is_of(monitor: Option<&Monitor>, qpn: u32) -> bool {
+    monitor.is_some_and(|monitor| monitor.has(qpn))
 }
 
 /// When connections, applications or other stacks want to be woken.
@@ -410,8 +435,9 @@ fn special_timeout(host: &mut VerbsHost, now: SimTime) -> SimTime {
     let connections = host.connections.as_ref().map(|connections| connections.poll_timeout());
     let apps = host.apps.as_ref().map(|apps| apps.next_due());
     let stacks = host.stacks.as_ref().map(|stacks| stacks.poll_timeout());
+    let pings = host.monitor.as_ref().map(|monitor| monitor.next());
     let own = host.nic.in_host().poll_timeout(now).min(host.ends.next());
-    connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(own).min(own)
+    connections.into_iter().chain(apps).chain(stacks).chain(pings).min().unwrap_or(own).min(own)
 }
 
 /// Where the datagrams of a flow go, if it is of datagrams.
@@ -600,6 +626,9 @@ impl EndHost<Roce> for VerbsHost {
         if let Some(stacks) = &mut self.stacks {
             stacks.handle_timeout(context.now.time);
         }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.handle_timeout(context.plan, context.now.time, &mut self.nic);
+        }
         if let Some(apps) = &mut self.apps {
             let messages = &mut context.shared.messages;
             apps.handle_timeout(context.plan, messages, context.now.time, &mut self.nic);
@@ -658,7 +687,7 @@ impl OtherStacks for VerbsHost {
     }
 
     fn poll_frame(&mut self, now: SimTime, paused: u8) -> Option<StackDeparture> {
-        let place = usize::from(self.turn);
+        let place = usize::from(self.turns.stack);
         self.stacks.as_mut()?.poll_transmit(place, now, paused | self.held)
     }
 

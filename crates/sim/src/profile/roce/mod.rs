@@ -8,6 +8,7 @@ mod connections;
 mod host;
 mod integrity;
 mod marking;
+mod monitor;
 mod packet;
 mod stacks;
 mod starts;

@@ -3,7 +3,7 @@
 use rocelab_state::{Result, State, load_value, save_value, unfit};
 use rocelab_transport::{FIRST_QPN, QueuePairConfig};
 
-use super::host::{ConnectionEnds, FlowState};
+use super::host::{ConnectionEnds, FlowState, Turns};
 use super::{LinkLoss, VerbsHost};
 use crate::Plan;
 
@@ -25,9 +25,9 @@ impl VerbsHost {
             ends,
             integrity,
             apps,
+            monitor,
             stacks,
-            scheduler,
-            turn: _,
+            turns: Turns { scheduler, stack: _ },
             held: _,
         } = self;
         save_value(&(queue_pairs, armed, delivered, ends), to)?;
@@ -37,6 +37,9 @@ impl VerbsHost {
         apps.save(to)?;
         for (connection, side) in apps.iter().flat_map(|apps| apps.connections()) {
             save_value(shared.messages.under_way(connection, side), to)?;
+        }
+        if let Some(monitor) = monitor {
+            monitor.save(to)?;
         }
         stacks.save(to)?;
         if stacks.is_some() || scheduler.minds_priorities() {
@@ -64,12 +67,15 @@ impl VerbsHost {
         for (connection, side) in self.apps.iter().flat_map(|apps| apps.connections()) {
             *shared.messages.under_way(connection, side) = load_value(from)?;
         }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.load(from)?;
+        }
         self.stacks.load(from)?;
         if let Some(neighbours) = self.stacks.as_ref().and_then(|all| all.neighbours.as_ref()) {
             neighbours.check(plan)?;
         }
-        if self.stacks.is_some() || self.scheduler.minds_priorities() {
-            return self.scheduler.load(from);
+        if self.stacks.is_some() || self.turns.scheduler.minds_priorities() {
+            return self.turns.scheduler.load(from);
         }
         Ok(())
     }

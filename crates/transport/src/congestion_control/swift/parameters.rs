@@ -4,6 +4,7 @@ use rocelab_units::{Duration, Ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::hops::Hops;
 use crate::congestion_control::Delay;
 
 /// Parameters.
@@ -19,8 +20,16 @@ pub struct Parameters {
     pub base_target: Option<Duration>,
     /// What each switch adds to the target.
     pub hop_scaling: Duration,
-    /// Switches on a path.
-    pub hops: u32,
+    /// Switches on a path; or `counted`, by the hop limit of each packet that is acknowledged. RoCE v1 and InfiniBand have none that
+    /// switches take from: there give the number.
+    pub hops: Hops,
+    /// Target of the endpoint delay, which has no scaling: with it there is a second window, of the endpoint, and the time that
+    /// passes in NICs is no part of the fabric's delay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint_target: Option<Duration>,
+    /// The weight of a new endpoint delay in the smoothed one, above 0 and at most 1.
+    #[serde(skip_serializing_if = "is_usual_gain")]
+    pub endpoint_gain: Ratio,
     /// The most that small windows add to the target; five times the base target if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fs_range: Option<Duration>,
@@ -36,6 +45,18 @@ pub struct Parameters {
     pub max_mdf: Ratio,
     /// The window does not fall below, in packets.
     pub min_cwnd: Ratio,
+    /// From so many timeouts in a row on, each sets the window to `min_cwnd`; never if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmit_reset: Option<u32>,
+}
+
+/// The weight that TCP gives a new round-trip time (RFC 6298). Swift's paper has no number.
+const fn usual_gain() -> Ratio {
+    Ratio::new(1, 8)
+}
+
+fn is_usual_gain(gain: &Ratio) -> bool {
+    *gain == usual_gain()
 }
 
 impl Default for Parameters {
@@ -44,7 +65,9 @@ impl Default for Parameters {
             delay: Delay::default(),
             base_target: None,
             hop_scaling: Duration::from_us(1),
-            hops: 5,
+            hops: Hops::Given(5),
+            endpoint_target: None,
+            endpoint_gain: usual_gain(),
             fs_range: None,
             fs_min_cwnd: Ratio::new(1, 10),
             fs_max_cwnd: Ratio::new(100, 1),
@@ -52,6 +75,7 @@ impl Default for Parameters {
             beta: Ratio::new(8, 10),
             max_mdf: Ratio::new(1, 2),
             min_cwnd: Ratio::new(1, 1_000),
+            retransmit_reset: None,
         }
     }
 }

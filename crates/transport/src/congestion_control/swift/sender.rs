@@ -1,145 +1,181 @@
-//! The sender: its window, and the target that it follows.
+//! The sender: its windows, and the targets that they follow.
 
-use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_units::{Bandwidth, Duration};
 
+use super::endpoint::{Endpoint, EndpointTarget};
+use super::hops::Hops;
 use super::parameters::Parameters;
-use crate::congestion_control::{Ack, CongestionControl, LossEvent, Path, arithmetic};
+use super::target::Target;
+use super::window::{Law, Measured, Window};
+use crate::congestion_control::{
+    Ack, CongestionControl, EndpointReport, LossEvent, Path, arithmetic,
+};
 
 const PICOSECONDS_PER_SECOND: f64 = 1e12;
+const PICOSECONDS_PER_NANOSECOND: u64 = 1_000;
 
-/// The target delay as a function of the window.
-#[derive(Clone, Copy, Debug)]
-struct Target {
-    /// Without flow scaling [ps].
-    base: f64,
-    /// The most that flow scaling adds [ps].
-    range: f64,
-    /// `a` and `b` [ps].
-    slope: f64,
-    offset: f64,
-}
-
-impl Target {
-    fn new(parameters: &Parameters, path: &Path) -> Self {
-        let base = parameters.base_target.unwrap_or(path.base_rtt).ps() as f64;
-        let hops = f64::from(parameters.hops) * parameters.hop_scaling.ps() as f64;
-        let range = parameters.fs_range.map_or(5.0 * base, |range| range.ps() as f64);
-        let inverse_root = |cwnd: f64| 1.0 / cwnd.sqrt();
-        let full = inverse_root(parameters.fs_min_cwnd.as_f64());
-        let none = inverse_root(parameters.fs_max_cwnd.as_f64());
-        let slope = range / (full - none);
-        Self { base: base + hops, range, slope, offset: -slope * none }
-    }
-
-    /// For a window of `cwnd` packets [ps].
-    fn at(&self, cwnd: f64) -> f64 {
-        self.base + (self.slope / cwnd.sqrt() + self.offset).clamp(0.0, self.range)
-    }
+/// What never changes of a sender.
+#[derive(Debug)]
+struct Settings {
+    target: Target,
+    endpoint: Option<EndpointTarget>,
+    law: Law,
+    hops: Hops,
+    /// Timeouts in a row that empty the windows.
+    retransmit_reset: Option<u32>,
+    /// Payload of a packet (bytes).
+    packet: f64,
+    line_rate: Bandwidth,
 }
 
 /// The state of one queue pair.
 #[derive(Debug)]
 pub(super) struct Sender {
-    target: Target,
-    additive_increase: f64,
-    beta: f64,
-    max_mdf: f64,
-    /// Windows in packets.
-    min_cwnd: f64,
+    settings: Settings,
+    fabric: Window,
+    /// Only with a target for it.
+    endpoint: Option<Endpoint>,
+    /// The most that a window may be, in packets.
     max_cwnd: f64,
-    cwnd: f64,
-    /// Payload of a packet (bytes).
-    packet: f64,
-    line_rate: Bandwidth,
+    /// Switches on the path, as far as known.
+    hops: u32,
     /// The newest round-trip time.
     rtt: Duration,
-    last_decrease: Option<SimTime>,
+    /// The same until memory has the packet: between two cuts it passes at least.
+    round: Duration,
+    /// Timeouts since something was acknowledged or missed.
+    timeouts: u32,
     /// Acknowledged since the last round-trip time (bytes).
     acked_bytes: u64,
 }
 
 rocelab_state::state!(Sender {
-    values: cwnd, rtt, last_decrease, acked_bytes;
-    kept: target, additive_increase, beta, max_mdf, min_cwnd, max_cwnd, packet, line_rate
+    values: fabric, endpoint, max_cwnd, hops, rtt, round, timeouts, acked_bytes;
+    kept: settings
 });
 
 impl Sender {
     pub(super) fn new(parameters: &Parameters, path: &Path) -> Self {
         let target = Target::new(parameters, path);
         let packet = f64::from(path.path_mtu.max(1));
-        let bits = path.line_rate.bits_per_second() as f64;
-        let longest = target.base + target.range;
-        let max_cwnd = (longest * bits / 8.0 / PICOSECONDS_PER_SECOND / packet).max(1.0);
-        Self {
+        let hops = parameters.hops.known();
+        let max_cwnd = target.longest_window(hops);
+        let cwnd = (path.bdp as f64 / packet).clamp(1.0, max_cwnd);
+        let settings = Settings {
             target,
-            additive_increase: parameters.additive_increase.as_f64(),
-            beta: parameters.beta.as_f64(),
-            max_mdf: parameters.max_mdf.as_f64(),
-            min_cwnd: parameters.min_cwnd.as_f64(),
-            max_cwnd,
-            cwnd: (path.bdp as f64 / packet).clamp(1.0, max_cwnd),
+            endpoint: EndpointTarget::new(parameters),
+            law: Law::new(parameters),
+            hops: parameters.hops,
+            retransmit_reset: parameters.retransmit_reset,
             packet,
             line_rate: path.line_rate,
+        };
+        Self {
+            fabric: Window::new(cwnd),
+            endpoint: settings.endpoint.map(|_| Endpoint::new(cwnd)),
+            settings,
+            max_cwnd,
+            hops,
             rtt: path.base_rtt,
-            last_decrease: None,
+            round: path.base_rtt,
+            timeouts: 0,
             acked_bytes: 0,
         }
     }
 
-    fn can_decrease(&self, now: SimTime) -> bool {
-        self.last_decrease.is_none_or(|last| now.since(last) >= self.rtt)
+    /// The lesser of the two windows, in packets.
+    fn cwnd(&self) -> f64 {
+        let endpoint = self.endpoint.as_ref().map_or(f64::INFINITY, Endpoint::unacknowledged);
+        self.fabric.cwnd.min(endpoint)
     }
 
-    /// Keeps `share` of the window, but at least what the largest cut leaves.
-    fn decrease(&mut self, now: SimTime, share: f64) {
-        if self.can_decrease(now) {
-            self.cwnd = (self.cwnd * share.max(1.0 - self.max_mdf)).max(self.min_cwnd);
-            self.last_decrease = Some(now);
+    /// Whether it needs what the ends of the path tell.
+    fn asks_ends(&self) -> bool {
+        self.endpoint.is_some() || self.settings.hops == Hops::Counted
+    }
+
+    /// The path has so many hops, if they are counted.
+    fn note_hops(&mut self, report: EndpointReport) {
+        let counted = u32::from(report.hops);
+        if self.settings.hops == Hops::Counted && counted != self.hops {
+            self.hops = counted;
+            self.max_cwnd = self.settings.target.longest_window(counted);
         }
     }
 
-    fn increase(&mut self, packets: f64) {
-        let gain = self.additive_increase * packets;
-        let gain = if self.cwnd >= 1.0 { gain / self.cwnd } else { gain };
-        self.cwnd = (self.cwnd + gain).min(self.max_cwnd);
+    /// Does `what` to both windows.
+    fn each(&mut self, mut what: impl FnMut(&mut Window, &Law)) {
+        what(&mut self.fabric, &self.settings.law);
+        if let Some(endpoint) = &mut self.endpoint {
+            what(&mut endpoint.window, &self.settings.law);
+        }
     }
 }
 
 impl CongestionControl for Sender {
     fn rate(&self) -> Bandwidth {
-        if self.cwnd >= 1.0 {
-            return self.line_rate;
+        let Settings { packet, line_rate, .. } = self.settings;
+        let cwnd = self.cwnd();
+        if cwnd >= 1.0 {
+            return line_rate;
         }
         let seconds = self.rtt.ps().max(1) as f64 / PICOSECONDS_PER_SECOND;
-        arithmetic::whole(self.cwnd * self.packet * 8.0 / seconds, self.line_rate)
+        arithmetic::whole(cwnd * packet * 8.0 / seconds, line_rate)
     }
 
     fn window(&self) -> Option<u64> {
         // Below one packet a window of one byte lets one packet out at a time.
-        Some(arithmetic::cut_off(self.cwnd * self.packet).max(1))
+        Some(arithmetic::cut_off(self.cwnd() * self.settings.packet).max(1))
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.acked_bytes += ack.acked_bytes;
+        self.timeouts = 0;
         let Some(rtt) = ack.rtt else { return };
         self.rtt = rtt;
-        let packets = self.acked_bytes as f64 / self.packet;
+        // An acknowledgement of which the ends tell nothing: its time cannot be divided.
+        let told = if self.asks_ends() { ack.endpoint() } else { Some(EndpointReport::default()) };
+        let Some(report) = told else { return };
+        self.note_hops(report);
+        let packets = self.acked_bytes as f64 / self.settings.packet;
         self.acked_bytes = 0;
-        let (delay, target) = (rtt.ps() as f64, self.target.at(self.cwnd));
-        if delay < target {
-            self.increase(packets);
-        } else {
-            self.decrease(ack.now, 1.0 - self.beta * (delay - target) / delay);
+        self.round = rtt;
+        let mut fabric = rtt;
+        if let (Some(endpoint), Some(known)) = (&mut self.endpoint, self.settings.endpoint) {
+            let told = |ns: u32| Duration::from_ps(u64::from(ns) * PICOSECONDS_PER_NANOSECOND);
+            fabric = Duration::from_ps(rtt.ps().saturating_sub(told(report.held_ns).ps()));
+            let times = (fabric.ps() as f64, rtt.ps() as f64);
+            let delay = endpoint.smooth(known, told(report.delay_ns).ps() as f64, times);
+            self.round = rtt.max(fabric + told(report.delay_ns));
+            let measured = Measured { delay, target: known.target, packets };
+            let at = (ack.now, self.round);
+            endpoint.window.follow(&self.settings.law, &measured, self.max_cwnd, at);
         }
+        let target = self.settings.target.at(self.fabric.cwnd, self.hops);
+        let measured = Measured { delay: fabric.ps() as f64, target, packets };
+        let at = (ack.now, self.round);
+        self.fabric.follow(&self.settings.law, &measured, self.max_cwnd, at);
     }
 
     fn on_loss(&mut self, loss: &LossEvent) {
-        self.decrease(loss.now, 0.0);
+        let at = (loss.now, self.round);
+        self.timeouts = if loss.timeout { self.timeouts.saturating_add(1) } else { 0 };
+        let resets = self.settings.retransmit_reset.is_some_and(|most| self.timeouts >= most);
+        self.each(|window, law| {
+            if resets {
+                window.reset(law, loss.now);
+            } else {
+                window.cut(law, at);
+            }
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rocelab_units::SimTime;
+    use rocelab_wire::TelemetryHeader;
+
     use super::*;
     use crate::congestion_control::Definition;
     use crate::congestion_control::testing::{ack, path};
@@ -211,6 +247,111 @@ mod tests {
         let rows: Vec<Row> =
             (0..20).map(|n| (n * 9_000, 9_000, 1, (125_000 >> (n + 1)).max(500))).collect();
         check("min_cwnd = \"1/2\"", &rows);
+    }
+
+    /// An acknowledgement of a packet, with what the ends tell [ns].
+    fn told(
+        us: u64,
+        rtt: u64,
+        (hops, delay_ns, held_ns): (u16, u32, u32),
+    ) -> (Ack<'static>, TelemetryHeader) {
+        let report = EndpointReport { hops, delay_ns, held_ns };
+        let (now, rtt) = (SimTime::from_ps(us * 1_000_000), Some(Duration::from_us(rtt)));
+        (Ack { now, acked_bytes: 5_000, rtt, ..ack(0, 0) }, TelemetryHeader::Endpoint(report))
+    }
+
+    #[track_caller]
+    fn build(text: &str) -> Box<dyn CongestionControl> {
+        let parameters: Parameters = toml::from_str(text).unwrap();
+        assert_eq!(parameters.validate(), Ok(()));
+        parameters.build(&path(Bandwidth::from_gbps(100)))
+    }
+
+    #[track_caller]
+    fn tell(control: &mut dyn CongestionControl, (ack, header): (Ack<'_>, TelemetryHeader)) {
+        control.on_ack(&Ack { telemetry: Some(&header), ..ack });
+    }
+
+    #[test]
+    fn each_window_follows_its_part_of_the_delay() {
+        let text = "endpoint_target = \"4us\"\nendpoint_gain = 1";
+        // 30 us, of which 20 passed in NICs: 10 us of fabric are below the target of 15 us. 8 us of endpoint are twice
+        // its target: 0.8 x 1/2 of the window go, 125 packets to 75.
+        let mut control = build(text);
+        tell(control.as_mut(), told(100, 30, (5, 8_000, 20_000)));
+        assert_eq!(control.window(), Some(75_000));
+        // The other way round: 30 us of fabric cut to 0.6 of 125; the endpoint's window grows meanwhile.
+        let mut control = build(text);
+        tell(control.as_mut(), told(100, 31, (5, 3_999, 1_000)));
+        assert_eq!(control.window(), Some(75_000));
+        // Both are below: the lesser has gained 5/125.
+        let mut control = build(text);
+        tell(control.as_mut(), told(100, 12, (5, 1_000, 1_000)));
+        assert_eq!(control.window(), Some(125_040));
+    }
+
+    #[test]
+    fn the_endpoint_delay_is_smoothed() {
+        // 1/8 of 20 us on top of 7/8 of 1 us: 3.375 us, below 4 us; after another 20 us, 5.453 us. Of the window so much may be
+        // unacknowledged as the round trip of 12 us is of the 11.5 us of the fabric and this.
+        let mut control = build("endpoint_target = \"4us\"");
+        for (us, delay, window) in
+            [(100, 1_000, 120_038), (200, 20_000, 100_904), (300, 20_000, 69_661)]
+        {
+            tell(control.as_mut(), told(us, 12, (5, delay, 500)));
+            assert_eq!(control.window(), Some(window), "at {us} us");
+        }
+    }
+
+    #[test]
+    fn hops_are_counted_packet_by_packet() {
+        // Without a hop the target is 10 us and with 3 it is 13: 12 us cut the first, and let the second grow.
+        let mut control = build("hops = \"counted\"");
+        tell(control.as_mut(), told(100, 12, (3, 0, 0)));
+        assert_eq!(control.window(), Some(125_040));
+        tell(control.as_mut(), told(200, 12, (1, 0, 0)));
+        // 0.8 x 1/12 of 125.04.
+        assert_eq!(control.window(), Some(116_704));
+        // The time in NICs is of no account without a target for it.
+        tell(control.as_mut(), told(300, 12, (1, 9_000, 9_000)));
+        assert_eq!(control.window(), Some(108_923));
+    }
+
+    #[test]
+    fn what_the_ends_do_not_tell_is_no_sample_but_counts_with_the_next() {
+        let mut control = build("endpoint_target = \"4us\"");
+        let (ack, _) = told(100, 900, (5, 0, 0));
+        control.on_ack(&ack);
+        assert_eq!(control.window(), Some(125_000));
+        tell(control.as_mut(), told(200, 12, (5, 0, 0)));
+        assert_eq!(control.window(), Some(125_080), "ten packets, and not five");
+    }
+
+    #[test]
+    fn timeouts_in_a_row_empty_the_window() {
+        let timeout = |us: u64| LossEvent { now: SimTime::from_ps(us * 1_000_000), timeout: true };
+        let mut control = build("retransmit_reset = 3");
+        control.on_loss(&timeout(100));
+        control.on_loss(&timeout(200));
+        assert_eq!(control.window(), Some(31_250), "two are two cuts");
+        // A hole that the receiver tells of starts the count again.
+        control.on_loss(&LossEvent { timeout: false, ..timeout(201) });
+        control.on_loss(&timeout(202));
+        control.on_loss(&timeout(203));
+        assert_eq!(control.window(), Some(31_250), "no cut within a round trip of another");
+        control.on_loss(&timeout(204));
+        assert_eq!(control.window(), Some(1), "a thousandth of a packet");
+        assert!(control.rate() < Bandwidth::from_gbps(1), "and it is paced");
+    }
+
+    #[test]
+    fn an_acknowledgement_starts_the_count_of_timeouts_again() {
+        let mut control = build("retransmit_reset = 2");
+        for us in [100, 300, 500] {
+            control.on_loss(&LossEvent { now: SimTime::from_ps(us * 1_000_000), timeout: true });
+            control.on_ack(&ack(0, 0));
+        }
+        assert_eq!(control.window(), Some(15_625));
     }
 
     #[test]

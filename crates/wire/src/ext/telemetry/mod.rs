@@ -237,10 +237,40 @@ signals! {
     Pint(u16, PintUnits) = "pint" => pint,
     /// How long frames wait on the path, in nanoseconds.
     Queueing(u32, ()) = "queueing" => queueing,
+    /// How long the receiving host takes, and the hops of the path: only in acknowledgements.
+    Endpoint(EndpointReport, ()) = "endpoint" => endpoint,
 }
 
+pub use endpoint::EndpointReport;
 pub use int::{IntHeader, IntHop, IntUnits};
 pub use pint::{PintUnits, pint_utilization};
+
+impl TelemetryHeader {
+    /// What the ends of the path tell, if that is what it is.
+    #[inline]
+    #[must_use]
+    pub const fn endpoint(&self) -> Option<EndpointReport> {
+        match self {
+            Self::Endpoint(report) => Some(*report),
+            _ => None,
+        }
+    }
+
+    /// The packet has crossed so many routers. Nothing if this kind does not tell it.
+    pub const fn set_hops(&mut self, hops: u16) {
+        if let Self::Endpoint(report) = self {
+            report.hops = hops;
+        }
+    }
+
+    /// A NIC at an end of the path keeps the frame for `held_ns`, and memory has it after `delay_ns` (ns). Nothing if this
+    /// kind does not tell it.
+    pub fn note_endpoint(&mut self, held_ns: u64, delay_ns: u64) {
+        if let Self::Endpoint(report) = self {
+            report.add(held_ns, delay_ns);
+        }
+    }
+}
 
 impl TelemetryKind {
     /// The opcode of a packet with this telemetry whose operation is that of `opcode`; `None` if
@@ -280,6 +310,18 @@ impl TelemetryKind {
     pub fn of_packet(opcode: u8, after_bth: &[u8]) -> Option<Self> {
         let is_it = |kind: &Self| kind.is_of_opcode(opcode) && kind.form().is_of(after_bth);
         Self::ALL.into_iter().find(is_it)
+    }
+
+    /// Whether only acknowledgements carry it: it is of what the receiver knows.
+    #[must_use]
+    pub const fn is_echo(self) -> bool {
+        self.properties().is_echo
+    }
+
+    /// Bytes that it takes in a packet of this operation.
+    #[must_use]
+    pub const fn len_in(self, opcode: Opcode) -> usize {
+        if self.is_echo() && !opcode.is_response() { 0 } else { self.header_len() }
     }
 
     /// What the field calls it, as its text does.

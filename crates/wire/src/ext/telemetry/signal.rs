@@ -75,6 +75,8 @@ pub(super) struct Properties {
     pub(super) keeps_state: bool,
     /// Whether it is rounded at random.
     pub(super) is_random: bool,
+    /// Whether only acknowledgements carry it.
+    pub(super) is_echo: bool,
 }
 
 impl Properties {
@@ -87,6 +89,7 @@ impl Properties {
             units_key: "",
             keeps_state: false,
             is_random: false,
+            is_echo: false,
         }
     }
 }

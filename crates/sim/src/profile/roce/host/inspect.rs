@@ -10,7 +10,7 @@ use rocelab_units::SimTime;
 
 use super::VerbsHost;
 use crate::profile::{FlowProgress, Inspect};
-use crate::record::{Allowed, OpenOperation, Violation};
+use crate::record::{Allowed, OpenOperation, Ping, Violation};
 use crate::{FlowPlan, Plan, Verb};
 
 impl Inspect<RdmaPacket> for VerbsHost {
@@ -39,6 +39,10 @@ impl Inspect<RdmaPacket> for VerbsHost {
 
     fn flow_of_connection(&self, connection: u32) -> Option<u32> {
         self.stacks.as_ref()?.tcp.as_ref()?.flow_of(connection)
+    }
+
+    fn pings(&self) -> &[Ping] {
+        self.monitor.as_ref().map_or(&[], |monitor| monitor.pings())
     }
 
     fn will_send(&self) -> bool {

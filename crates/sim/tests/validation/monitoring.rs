@@ -1,0 +1,251 @@
+//! The mesh of pings: what it sees that counters do not, and what it leaves alone.
+
+use std::collections::BTreeMap;
+
+use rocelab_fabric::NodeId;
+use rocelab_sim::Ending;
+use rocelab_units::{Duration, SimTime};
+
+use crate::support::{Run, plan, run, try_plan};
+
+/// Four racks of two hosts under two spines, and one flow.
+fn clos(rest: &str) -> String {
+    format!(
+        "{rest}[congestion_control.none]\n[topology.leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"100Gbps\", delay = \"100ns\" }}\n\
+         fabric_link = {{ rate = \"100Gbps\", delay = \"500ns\" }}\n\
+         [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-7\", bytes = \"1MB\" }}]\n"
+    )
+}
+
+/// No answer takes longer.
+const LONG: Duration = Duration::from_us(150);
+
+/// Times of answered pings (us) and the number of the others, by pair.
+fn seen(run: &Run) -> BTreeMap<(NodeId, NodeId), (Vec<f64>, usize)> {
+    let mut pairs: BTreeMap<_, (Vec<f64>, usize)> = BTreeMap::new();
+    for (from, pings) in run.simulation.network().pings() {
+        for ping in pings {
+            let (took, lost) = pairs.entry((from, ping.to)).or_default();
+            match ping.took {
+                Some(time) => took.push(time.ps() as f64 / 1e6),
+                // Younger ones may be under way.
+                None => *lost += usize::from(run.simulation.now().since(ping.sent) > LONG),
+            }
+        }
+    }
+    pairs
+}
+
+#[test]
+fn a_ping_takes_the_time_of_two_frames_over_its_path() {
+    let mesh = "[monitoring]\ninterval = \"20us\"\nuntil = \"400us\"\nbytes = \"64B\"\nstart = \"150us\"\n";
+    let run = run(&clos(mesh));
+    assert_eq!(run.ending, Some(Ending::Finished));
+    let pairs = seen(&run);
+    assert_eq!(pairs.len(), 8 * 7);
+    // Ethernet, IPv4, UDP, BTH, DETH, ImmDt, payload, ICRC and FCS; preamble. Cables of 100 ns at hosts and 500 ns between
+    // switches, which store and forward.
+    let frame = f64::from(14 + 20 + 8 + 12 + 8 + 4 + 64 + 4 + 4 + 8) * 8.0 / 100e3;
+    for ((from, to), (took, lost)) in pairs {
+        let is_near = from / 2 == to / 2;
+        let one_way = if is_near { 2.0 * (frame + 0.1) } else { 4.0 * frame + 1.2 };
+        assert_eq!(lost, 0, "{from} to {to}");
+        assert!(
+            (12..=13).contains(&took.len()),
+            "{from} to {to}: {} of 250 us / 20 us",
+            took.len()
+        );
+        for time in took {
+            // Another ping may be on the link.
+            assert!(
+                (2.0 * one_way - 0.01..2.0 * one_way + 0.1).contains(&time),
+                "{time} {one_way}"
+            );
+        }
+    }
+}
+
+#[test]
+fn pings_are_no_flows_and_the_run_ends_with_these() {
+    let without = run(&clos(""));
+    let with = run(&clos("[monitoring]\ninterval = \"10us\"\n"));
+    assert_eq!(with.flow_ends().len(), 1);
+    let [without, with_pings] = [&without, &with].map(|run| run.completion_times()[0] as f64);
+    assert!((1.0..1.02).contains(&(with_pings / without)), "{with_pings} {without}");
+    assert_eq!(with.ending, Some(Ending::Finished));
+    let end = with.simulation.now().ps() as f64;
+    assert!(end < with_pings + 20e6, "it ends {end} with the flow, {with_pings}");
+    assert_eq!(with.simulation.network().nic_counters().payload_delivered, 1_000_000);
+    assert_eq!(with.simulation.network().nic_counters().payload_accepted, 1_000_000);
+}
+
+#[test]
+fn the_run_lasts_until_the_last_ping() {
+    let run = run(&clos("[monitoring]\nuntil = \"2ms\"\n"));
+    assert!(run.simulation.now() >= SimTime::from_ps(1_990_000_000));
+    assert!(run.simulation.now() < SimTime::from_ps(2_100_000_000));
+}
+
+#[test]
+fn a_slow_host_has_no_counter_and_is_seen() {
+    let slow = "[monitoring]\npairs = \"racks\"\ninterval = \"50us\"\nuntil = \"2ms\"\n\
+        [[host_model]]\nhosts = [\"host-3\"]\nprofile = \"none\"\n\
+        cpu = { completion = { interrupt = \"50us\" } }\n";
+    let run = run(&clos(slow));
+    let totals = run.totals();
+    assert_eq!((totals.frames_dropped, totals.pauses, totals.ecn_marks), (0, 0, 0));
+    let host = run.plan.topology.node_by_name("host-3").unwrap();
+    let mut slow = 0;
+    for ((from, to), (took, _)) in seen(&run) {
+        let longest = took.iter().copied().fold(0.0, f64::max);
+        let shortest = took.iter().copied().fold(f64::MAX, f64::min);
+        if from == host || to == host {
+            assert!(shortest > 50.0, "{from} to {to}: {shortest} us");
+            slow += 1;
+        } else {
+            assert!(longest < 10.0, "{from} to {to}: {longest} us");
+        }
+    }
+    // One beside it, and three elsewhere, each way.
+    assert_eq!(slow, 8);
+}
+
+#[test]
+fn a_link_at_a_lower_rate_is_seen_without_load() {
+    let link = |host: &str, gbps: u32| {
+        format!(
+            "{{ from = [\"{host}\"], to = [\"s\"], link = {{ rate = \"{gbps}Gbps\", delay = \"100ns\" }} }}"
+        )
+    };
+    let links = [link("a", 100), link("b", 100), link("c", 10), link("d", 100)].join(", ");
+    let run = run(&format!(
+        "[monitoring]\ninterval = \"50us\"\nuntil = \"2ms\"\nbytes = \"1000B\"\n[congestion_control.none]\n\
+         [topology.graph]\nhosts = [\"a\", \"b\", \"c\", \"d\"]\nswitches = [\"s\"]\nlinks = [{links}]\n\
+         [workload.flows]\nlist = [{{ from = \"a\", to = \"b\", bytes = \"1KB\" }}]\n"
+    ));
+    assert_eq!(run.totals().frames_dropped, 0);
+    let host = run.plan.topology.node_by_name("c").unwrap();
+    for ((from, to), (took, _)) in seen(&run) {
+        let shortest = took.iter().copied().fold(f64::MAX, f64::min);
+        // 1082 byte times, four of 100 Gbit/s and 0.4 us of cables; two of them of 10 Gbit/s.
+        let expected = if from == host || to == host { 2.2..2.5 } else { 0.7..0.8 };
+        assert!(expected.contains(&shortest), "{from} to {to}: {shortest} us");
+    }
+}
+
+#[test]
+fn a_path_that_swallows_frames_is_seen_while_switches_drop_nothing() {
+    // Half of what leaf-0 sends over spine-0 is gone for good: of the pings of other racks a share is lost, of those within a rack none.
+    let hole = "[monitoring]\npairs = \"all\"\ninterval = \"20us\"\nuntil = \"1ms\"\ntimeout = \"100us\"\n\
+        [[faults]]\naction = \"drop\"\nfrom = \"leaf-0\"\nto = \"spine-0\"\nopcode = \"UD_SEND_ONLY_WITH_IMMEDIATE\"\n";
+    let run = run(&clos(hole));
+    let totals = run.totals();
+    assert!(totals.drops.keys().all(|&cause| cause == "fault"), "{:?}", totals.drops);
+    let rack = |host: NodeId| host / 2;
+    for ((from, to), (took, lost)) in seen(&run) {
+        let share = lost as f64 / (lost + took.len()) as f64;
+        if rack(from) != rack(to) && (rack(from) == 0 || rack(to) == 0) {
+            assert!((0.15..0.85).contains(&share), "{from} to {to}: {share} over two spines");
+        } else {
+            assert_eq!(lost, 0, "{from} to {to}");
+        }
+    }
+}
+
+#[test]
+fn every_network_carries_pings() {
+    let mesh = "[monitoring]\ninterval = \"20us\"\nuntil = \"300us\"\n";
+    let hosts = "[[host_model]]\nprofile = \"cx5\"\n";
+    for (rest, is_infiniband) in [
+        (format!("[roce]\nversion = 1\n{mesh}"), false),
+        (format!("[roce]\nip = \"ipv6\"\n{mesh}{hosts}"), false),
+        (format!("[roce]\nservice = \"ud\"\n{mesh}"), false),
+        (format!("[roce]\nconnect = \"cm\"\n{mesh}"), false),
+        (format!("integrity = true\n{mesh}"), false),
+        (format!("[roce]\nrecovery = \"selective-repeat\"\n{mesh}"), false),
+        (format!("[infiniband]\n{mesh}"), true),
+        (format!("[infiniband]\nsm = {{ engine = \"lash\" }}\n{mesh}{hosts}"), true),
+    ] {
+        let mut text = clos(&rest);
+        if is_infiniband {
+            text = text.replace("100Gbps", "EDR");
+        }
+        if rest.contains("\"ud\"") {
+            text = text.replace("bytes = \"1MB\"", "bytes = \"1MB\", verb = \"send\"");
+            text = text.replace("[workload.flows]\n", "[workload.flows]\nmessage = \"1024B\"\n");
+        }
+        let run = run(&text);
+        assert_eq!(run.ending, Some(Ending::Finished), "{rest}");
+        let pairs = seen(&run);
+        assert_eq!(pairs.len(), 56, "{rest}");
+        let (answered, lost) = pairs
+            .values()
+            .fold((0, 0), |(answered, lost), pair| (answered + pair.0.len(), lost + pair.1));
+        assert!(lost == 0 && answered >= 56 * 14, "{rest}: {answered} {lost}");
+    }
+}
+
+#[test]
+fn pairs_are_those_that_were_asked_for() {
+    let pairs = |pairs: &str| {
+        let text = clos(&format!("[monitoring]\npairs = {pairs}\n"));
+        plan(&text).monitoring.expect("there is a mesh").pairs().collect::<Vec<_>>()
+    };
+    assert_eq!(pairs("\"all\"").len(), 56);
+    let racks = pairs("\"racks\"");
+    // The other one of the rack, and three that stand where it does.
+    let of_first: Vec<_> = racks.iter().filter(|pair| pair.0 == 0).map(|pair| pair.1).collect();
+    assert_eq!((racks.len(), of_first), (32, vec![1, 2, 4, 6]));
+    let random = pairs("{ random = 3 }");
+    assert_eq!(random.len(), 24);
+    assert!(random.iter().all(|(from, to)| from != to));
+    assert_eq!(pairs("{ list = [[\"host-5\", \"host-0\"]] }"), [(5, 0)]);
+}
+
+#[test]
+fn a_run_that_is_stuck_is_noticed_among_pings() {
+    let lost = "[monitoring]\npairs = \"racks\"\ninterval = \"10ms\"\n[roce]\nack_timeout = 0\n[[faults]]\n\
+        action = \"drop\"\nfrom = \"leaf-0\"\nto = \"host-0\"\nopcode = \"ack\"\n";
+    let run = run(&clos(lost));
+    assert_eq!(run.ending, Some(Ending::Stalled));
+    assert!(run.simulation.now() > SimTime::ZERO + Duration::from_ms(1_000));
+}
+
+#[test]
+fn wrong_keys_say_what_is_wrong() {
+    for (mesh, key, help) in [
+        ("interval = \"0s\"", "monitoring.interval", "such as"),
+        ("interval = \"6ns\"", "monitoring.interval", "give at least 7ns"),
+        ("timeout = \"0s\"", "monitoring.timeout", "such as"),
+        ("window = \"0s\"", "monitoring.window", "such as"),
+        ("bytes = \"0B\"", "monitoring.bytes", "path MTU"),
+        ("bytes = \"1025B\"", "monitoring.bytes", "path MTU"),
+        ("priority = 8", "monitoring.priority", "0 to 7"),
+        ("start = \"2ms\"\nuntil = \"1ms\"", "monitoring.until", "after 2ms"),
+        ("hosts = [\"host-1\"]", "monitoring.hosts", "more hosts"),
+        ("hosts = [\"host-8\"]", "monitoring.hosts[0]", "host-0"),
+        ("pairs = { random = 8 }", "monitoring.pairs.random", "1 to 7"),
+        ("pairs = { list = [] }", "monitoring.pairs.list", "host-1"),
+        ("pairs = { list = [[\"host-1\", \"host-1\"]] }", "monitoring.pairs.list[0]", "another"),
+        ("pairs = { list = [[\"host-1\", \"nobody\"]] }", "monitoring.pairs.list[0]", "hosts are"),
+        (
+            "pairs = { list = [[\"host-1\", \"host-2\"], [\"host-1\", \"host-2\"]] }",
+            "monitoring.pairs.list[1]",
+            "once",
+        ),
+        (
+            "hosts = [\"host-1\", \"host-2\"]\npairs = { list = [[\"host-1\", \"host-3\"]] }",
+            "monitoring.pairs.list[0]",
+            "leave `hosts` out",
+        ),
+    ] {
+        let error = try_plan(&clos(&format!("[monitoring]\n{mesh}\n"))).map(|_| mesh).unwrap_err();
+        assert_eq!(error.key(), key, "{mesh}: {error:?}");
+        assert!(format!("{error:?}").contains(help), "{mesh}: {error:?}");
+    }
+    let text = clos("[monitoring]\n[roce]\nservice = \"uc\"\n");
+    assert_eq!(try_plan(&text).map(|_| ()).unwrap_err().key(), "monitoring.until");
+    assert!(try_plan(&clos("[monitoring]\npairs = \"some\"\n")).is_err());
+    assert!(try_plan(&clos("[monitoring]\nevery = \"1us\"\n")).is_err());
+}

@@ -1,0 +1,59 @@
+//! The window of the remote endpoint: it follows what the receiver tells of itself.
+
+use rocelab_state::{BorshDeserialize, BorshSerialize};
+
+use super::parameters::Parameters;
+use super::window::Window;
+
+/// The endpoint's window, and the delay that it follows.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub(super) struct Endpoint {
+    pub(super) window: Window,
+    /// The endpoint delay, smoothed [ps]; below 0 before the first.
+    smoothed: f64,
+    /// The part of a packet's time to memory after which it is acknowledged, at most 1.
+    share: f64,
+}
+
+/// What never changes of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EndpointTarget {
+    /// [ps]
+    pub(super) target: f64,
+    /// The weight of a new delay.
+    gain: f64,
+}
+
+impl EndpointTarget {
+    pub(super) fn new(parameters: &Parameters) -> Option<Self> {
+        let target = parameters.endpoint_target?.ps() as f64;
+        Some(Self { target, gain: parameters.endpoint_gain.as_f64() })
+    }
+}
+
+impl Endpoint {
+    pub(super) const fn new(cwnd: f64) -> Self {
+        Self { window: Window::new(cwnd), smoothed: -1.0, share: 1.0 }
+    }
+
+    /// An acknowledgement told a delay; it came after `rtt`, of which the fabric took a part [ps]. Gives the smoothed delay.
+    pub(super) fn smooth(
+        &mut self,
+        known: EndpointTarget,
+        delay: f64,
+        (fabric, rtt): (f64, f64),
+    ) -> f64 {
+        self.smoothed = if self.smoothed < 0.0 {
+            delay
+        } else {
+            self.smoothed + known.gain * (delay - self.smoothed)
+        };
+        self.share = (rtt / (fabric + self.smoothed)).min(1.0);
+        self.smoothed
+    }
+
+    /// The packets of the window that may be unacknowledged: it counts those that memory does not have.
+    pub(super) fn unacknowledged(&self) -> f64 {
+        self.window.cwnd * self.share
+    }
+}

@@ -1,0 +1,246 @@
+//! Swift (Kumar et al., SIGCOMM 2020) with both of its windows: of the fabric, and of the remote endpoint.
+
+use rocelab_cc::{Algorithm, Answers, Endpoint, Event, NEVER, Parameters, Path, algorithm};
+
+algorithm! {
+    /// The sender of a queue pair.
+    pub struct Swift {
+        /// The windows in packets, and when each was cut last [ps]; `NEVER` if it was not.
+        fabric: f64,
+        fabric_cut: u64,
+        endpoint: f64,
+        endpoint_cut: u64,
+        /// The smoothed endpoint delay [ps]; below 0 before the first.
+        smoothed: f64,
+        /// The part of a packet's time to memory after which it is acknowledged.
+        share: f64,
+        /// Hops that were counted last.
+        hops: u32,
+        /// The newest round-trip time [ps].
+        rtt: u64,
+        /// The same until memory has the packet [ps].
+        round: u64,
+        /// Timeouts in a row.
+        timeouts: u32,
+        /// Acknowledged since the last round-trip time [bytes].
+        acked: u64,
+        // What follows from parameters and path is worked out once: divisions and roots take long.
+        /// The target without hops and flow scaling [ps].
+        base: f64,
+        per_hop: f64,
+        /// The most that flow scaling adds [ps].
+        range: f64,
+        slope: f64,
+        offset: f64,
+        max_cwnd: f64,
+        /// Payload of a packet [bytes].
+        packet: f64,
+    }
+    metadata: r#"{
+        "abi": 1, "name": "swift-endpoint", "summary": "a window for the fabric and one for the remote endpoint, each with a target delay",
+        "reference": "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
+        "feedback": "endpoint", "state": 144, "events": ["ack", "loss"],
+        "parameters": [
+            {"key": "base_target", "summary": "0: the round-trip time of the idle path", "unit": "ps", "default": 0, "min": 0, "max": 1000000000000},
+            {"key": "hop_scaling", "unit": "ps", "default": 1000000, "min": 0, "max": 1000000000},
+            {"key": "fs_min_cwnd", "unit": "1/1000 packets", "default": 100, "min": 1, "max": 1000000},
+            {"key": "fs_max_cwnd", "unit": "1/1000 packets", "default": 100000, "min": 1, "max": 1000000000},
+            {"key": "additive_increase", "unit": "1/1000 packets", "default": 1000, "min": 1, "max": 1000000000},
+            {"key": "beta", "unit": "1/1000", "default": 800, "min": 1, "max": 1000},
+            {"key": "max_mdf", "unit": "1/1000", "default": 500, "min": 1, "max": 1000},
+            {"key": "min_cwnd", "unit": "1/1000 packets", "default": 1, "min": 1, "max": 1000},
+            {"key": "endpoint_target", "unit": "ps", "default": 20000000, "min": 1, "max": 1000000000000},
+            {"key": "endpoint_gain", "unit": "1/1000", "default": 125, "min": 1, "max": 1000},
+            {"key": "retransmit_reset", "summary": "0: never", "default": 5, "min": 0, "max": 1000000}
+        ]
+    }"#
+}
+
+/// The values of the parameters, by name.
+struct Values {
+    step: f64,
+    beta: f64,
+    max_mdf: f64,
+    min_cwnd: f64,
+    endpoint_target: f64,
+    endpoint_gain: f64,
+    retransmit_reset: u32,
+}
+
+impl Values {
+    fn of(parameters: &Parameters) -> Self {
+        let [_, _, _, _, step, beta, max_mdf, least, target, gain, reset, ..] = *parameters;
+        let part = |thousandths: i64| thousandths as f64 / 1000.0;
+        Self {
+            step: part(step),
+            beta: part(beta),
+            max_mdf: part(max_mdf),
+            min_cwnd: part(least),
+            endpoint_target: target as f64,
+            endpoint_gain: part(gain),
+            retransmit_reset: reset as u32,
+        }
+    }
+
+    /// Keeps `share` of a window, but at least what the largest cut leaves, if the cut before is a round trip ago.
+    fn decrease(&self, (cwnd, cut): (&mut f64, &mut u64), (now, rtt): (u64, u64), share: f64) {
+        if *cut == NEVER || now.saturating_sub(*cut) >= rtt {
+            *cwnd = (*cwnd * share.max(1.0 - self.max_mdf)).max(self.min_cwnd);
+            *cut = now;
+        }
+    }
+
+    /// A window follows a delay [ps] as an acknowledgement of so many packets tells it.
+    fn follow(
+        &self,
+        (cwnd, cut): (&mut f64, &mut u64),
+        (delay, target, packets): (f64, f64, f64),
+        max_cwnd: f64,
+        at: (u64, u64),
+    ) {
+        if delay < target {
+            let gain = self.step * packets;
+            let gain = if *cwnd >= 1.0 { gain / *cwnd } else { gain };
+            *cwnd = (*cwnd + gain).min(max_cwnd);
+        } else {
+            self.decrease((cwnd, cut), at, 1.0 - self.beta * (delay - target) / delay);
+        }
+    }
+}
+
+impl Swift {
+    fn new(parameters: &Parameters, path: &Path) -> Self {
+        let [target, per_hop, fs_min, fs_max, ..] = *parameters;
+        let part = |thousandths: i64| thousandths as f64 / 1000.0;
+        let base = if target == 0 { path.base_rtt as f64 } else { target as f64 };
+        let range = 5.0 * base;
+        let inverse_root = |cwnd: f64| 1.0 / cwnd.sqrt();
+        let (full, none) = (inverse_root(part(fs_min)), inverse_root(part(fs_max)));
+        let slope = range / (full - none);
+        let packet = f64::from(path.mtu.max(1));
+        let mut new = Self {
+            fabric: 0.0,
+            fabric_cut: NEVER,
+            endpoint: 0.0,
+            endpoint_cut: NEVER,
+            smoothed: -1.0,
+            share: 1.0,
+            hops: 0,
+            rtt: path.base_rtt,
+            round: path.base_rtt,
+            timeouts: 0,
+            acked: 0,
+            base,
+            per_hop: per_hop as f64,
+            range,
+            slope,
+            offset: -slope * none,
+            max_cwnd: 0.0,
+            packet,
+        };
+        new.max_cwnd = new.longest_window(path);
+        new.fabric = (path.bdp as f64 / packet).max(1.0).min(new.max_cwnd);
+        new.endpoint = new.fabric;
+        new
+    }
+
+    fn without_scaling(&self) -> f64 {
+        self.base + f64::from(self.hops) * self.per_hop
+    }
+
+    /// The window that fills the path at the line rate for the longest target.
+    fn longest_window(&self, path: &Path) -> f64 {
+        let longest = self.without_scaling() + self.range;
+        (longest * path.line_rate as f64 / 8.0 / 1e12 / self.packet).max(1.0)
+    }
+
+    /// The target of the fabric's delay for its present window [ps].
+    fn target(&self) -> f64 {
+        let scaling = self.slope / self.fabric.sqrt() + self.offset;
+        // Not `clamp`: what cannot be would be a panic there.
+        self.without_scaling() + scaling.max(0.0).min(self.range)
+    }
+
+    fn on_sample(&mut self, now: u64, endpoint: Endpoint, path: &Path, values: &Values) {
+        if endpoint.hops != self.hops {
+            self.hops = endpoint.hops;
+            self.max_cwnd = self.longest_window(path);
+        }
+        let packets = self.acked as f64 / self.packet;
+        self.acked = 0;
+        let fabric = self.rtt.saturating_sub(endpoint.held);
+        let delay = endpoint.delay as f64;
+        self.smoothed = if self.smoothed < 0.0 {
+            delay
+        } else {
+            self.smoothed + values.endpoint_gain * (delay - self.smoothed)
+        };
+        self.share = (self.rtt as f64 / (fabric as f64 + self.smoothed)).min(1.0);
+        self.round = self.rtt.max(fabric + endpoint.delay);
+        let at = (now, self.round);
+        let measured = (self.smoothed, values.endpoint_target, packets);
+        let window = (&mut self.endpoint, &mut self.endpoint_cut);
+        values.follow(window, measured, self.max_cwnd, at);
+        let measured = (fabric as f64, self.target(), packets);
+        let window = (&mut self.fabric, &mut self.fabric_cut);
+        values.follow(window, measured, self.max_cwnd, at);
+    }
+
+    fn on_loss(&mut self, now: u64, by_timeout: bool, values: &Values) {
+        self.timeouts = if by_timeout { self.timeouts.saturating_add(1) } else { 0 };
+        if values.retransmit_reset > 0 && self.timeouts >= values.retransmit_reset {
+            (self.fabric, self.endpoint) = (values.min_cwnd, values.min_cwnd);
+            (self.fabric_cut, self.endpoint_cut) = (now, now);
+            return;
+        }
+        let at = (now, self.round);
+        values.decrease((&mut self.fabric, &mut self.fabric_cut), at, 0.0);
+        values.decrease((&mut self.endpoint, &mut self.endpoint_cut), at, 0.0);
+    }
+
+    fn answer(&self, path: &Path, answers: &mut Answers) {
+        // The window of the endpoint counts what memory does not have.
+        let cwnd = self.fabric.min(self.endpoint * self.share);
+        answers.window = ((cwnd * self.packet) as u64).max(1);
+        answers.rate = path.line_rate;
+        if cwnd < 1.0 {
+            let seconds = self.rtt.max(1) as f64 / 1e12;
+            let rate = cwnd * self.packet * 8.0 / seconds;
+            answers.rate = (rate as u64).clamp(1, path.line_rate.max(1));
+        }
+    }
+}
+
+impl Algorithm for Swift {
+    fn open(path: &Path, parameters: &Parameters, answers: &mut Answers) -> Self {
+        let opened = Self::new(parameters, path);
+        opened.answer(path, answers);
+        opened
+    }
+
+    fn on(
+        &mut self,
+        now: u64,
+        event: Event,
+        path: &Path,
+        parameters: &Parameters,
+        answers: &mut Answers,
+    ) {
+        let values = Values::of(parameters);
+        match event {
+            Event::Ack { acked, rtt, endpoint, .. } => {
+                self.acked += acked;
+                self.timeouts = 0;
+                if let Some(rtt) = rtt {
+                    self.rtt = rtt;
+                    if let Some(endpoint) = endpoint {
+                        self.on_sample(now, endpoint, path, &values);
+                    }
+                }
+            }
+            Event::Loss { by_timeout } => self.on_loss(now, by_timeout, &values),
+            _ => {}
+        }
+        self.answer(path, answers);
+    }
+}
