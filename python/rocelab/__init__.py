@@ -26,11 +26,13 @@ from typing import Any
 
 from . import _native, _progress
 from ._native import Check, Explanation, Table, __version__
+from .control import CongestionControl, described as _described
 from .errors import InputError, ResultsError, RocelabError, RunError, ScenarioError
 from .sweeps import Sweep, sweep
 
 __all__ = [
     "Check",
+    "CongestionControl",
     "Explanation",
     "Headroom",
     "InputError",
@@ -161,6 +163,7 @@ class Scenario:
         threads: int | None = None,
         partitions: int | None = None,
         progress: Progress = None,
+        congestion_control: type[CongestionControl] | None = None,
     ) -> Results:
         """Runs it to its end.
 
@@ -170,6 +173,10 @@ class Scenario:
         number of flows that have ended. Python's other threads go on meanwhile; an interruption (Ctrl-C) ends the run
         and leaves nothing.
 
+        `congestion_control` is a class of your own, a subclass of `CongestionControl`, for all flows whose class or workload
+        names no other. Such a run has one part. What the class raises ends it with a `RunError` that says when, in which
+        queue pair, and has the exception as its cause.
+
         Raises `ScenarioError` if the scenario cannot run, `RunError`, and `ResultsError` if results cannot be written.
         """
         destination = None if out is None else (Path(out), force)
@@ -178,8 +185,16 @@ class Scenario:
             _warnings.warn(
                 "the scenario captures frames, and captures are files: they are lost without `out`", stacklevel=2
             )
+        native = self._native
+        if congestion_control is not None:
+            if not (isinstance(congestion_control, type) and issubclass(congestion_control, CongestionControl)):
+                raise InputError(
+                    f"congestion_control = {congestion_control!r}: give a subclass of rocelab.CongestionControl, or name an "
+                    'algorithm of the program by scenario.set(congestion_control="dcqcn")'
+                )
+            native = native.with_control(congestion_control, *_described(congestion_control))
         with _progress.of_run(progress) as tell:
-            return Results._of(self._native.run(destination, threads, partitions, tell))
+            return Results._of(native.run(destination, threads, partitions, tell))
 
     def check(self) -> Check:
         """What can be proved of it before it runs: `print(scenario.check())`."""

@@ -4,6 +4,7 @@
 mod capture;
 mod check;
 mod clock;
+mod control;
 mod error;
 mod explanation;
 mod headroom;

@@ -9,7 +9,8 @@ use rocelab_results::{Machine, MemorySink, Overwrite, ResultsDir, RunInfo};
 use rocelab_sim::{Execution, Observer, Outcome, Plan, Progress, RunError, store_scenario};
 
 use crate::clock::{Stopwatch, cpu_of_process, peak_memory_bytes};
-use crate::error::{of_results, of_run};
+use crate::control;
+use crate::error::{of_input, of_results, of_run};
 use crate::results::Results;
 use crate::scenario::Scenario;
 
@@ -88,14 +89,13 @@ pub(crate) fn run(
     mut watch: Watch,
 ) -> PyResult<Results> {
     let plan = Arc::new(scenario.plan()?);
-    let execution = execution(&plan, threads, partitions);
+    let execution = execution(&plan, threads, partitions)?;
     match destination {
         Destination::Memory => {
             let sink = MemorySink::default();
-            let outcome = rocelab_sim::run(plan, (&sink).into(), execution, &mut |progress| {
-                watch.look(progress)
-            });
-            let (outcome, info) = told(outcome, watch)?;
+            let observe: &mut Observer<'_> = &mut |progress| watch.look(progress);
+            let outcome = rocelab_sim::run(plan, (&sink).into(), execution, observe);
+            let (outcome, info) = told(outcome, watch, scenario)?;
             Results::in_memory(scenario.clone(), sink.finish(), outcome.summary, info)
         }
         Destination::Directory { path, replaces } => {
@@ -105,8 +105,9 @@ pub(crate) fn run(
             store_scenario(scenario.inner(), &directory).map_err(failed)?;
             directory.remove_leftovers();
             let observe: &mut Observer<'_> = &mut |progress| watch.look(progress);
-            let outcome = rocelab_sim::run(plan, (&directory).into(), execution, observe);
-            let (outcome, info) = told(outcome, watch)?;
+            let sink = (&directory).into();
+            let outcome = rocelab_sim::run(plan, sink, execution, observe);
+            let (outcome, info) = told(outcome, watch, scenario)?;
             let path = directory.finish(&outcome.summary, &info).map_err(failed)?;
             Results::open(path)
         }
@@ -114,10 +115,17 @@ pub(crate) fn run(
 }
 
 /// An outcome with what is to be said of the run, unless Python broke it off.
-fn told(outcome: Result<Outcome, RunError>, watch: Watch) -> PyResult<(Outcome, RunInfo)> {
+fn told(
+    outcome: Result<Outcome, RunError>,
+    watch: Watch,
+    scenario: &Scenario,
+) -> PyResult<(Outcome, RunInfo)> {
     let (wall_s, cpu_s) = (watch.seconds(), cpu_of_process() - watch.cpu_before);
     watch.ended()?;
-    let outcome = outcome.map_err(|error| of_run(&error))?;
+    let outcome = outcome.map_err(|error| {
+        let error = of_run(&error);
+        scenario.control().map_or(error, |control| control.caused(error))
+    })?;
     let mut info = RunInfo {
         wall_s,
         cpu_s,
@@ -126,18 +134,29 @@ fn told(outcome: Result<Outcome, RunError>, watch: Watch) -> PyResult<(Outcome, 
         threads: outcome.execution.threads,
         partitions: outcome.execution.partitions,
         machine: Machine::current(),
+        congestion_controls: outcome.congestion_controls.clone(),
         ..RunInfo::default()
     };
     info.set_rates(outcome.events, outcome.summary.link_traversals.total);
     Ok((outcome, info))
 }
 
-/// As the program runs it with `--threads` and `--partitions`.
-fn execution(plan: &Plan, threads: Option<u32>, partitions: Option<u32>) -> Execution {
+/// As the program runs it with `--threads` and `--partitions`; with a congestion control in Python in one part.
+fn execution(plan: &Plan, threads: Option<u32>, partitions: Option<u32>) -> PyResult<Execution> {
+    if control::is_in_python(plan) {
+        for (name, number) in [("threads", threads), ("partitions", partitions)] {
+            if let Some(number) = number.filter(|&number| number > 1) {
+                return Err(of_input(format!(
+                    "{name} = {number}: a congestion control in Python runs in one part; leave it out"
+                )));
+            }
+        }
+        return Ok(Execution::SEQUENTIAL);
+    }
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = threads.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX));
-    match partitions {
+    Ok(match partitions {
         Some(partitions) => Execution { partitions, threads },
         None => Execution::on_threads(plan, threads),
-    }
+    })
 }

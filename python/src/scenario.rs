@@ -9,6 +9,7 @@ use rocelab_sim::reference;
 use rocelab_sim::{Plan, Planning};
 
 use crate::check::Check;
+use crate::control::PythonAlgorithm;
 use crate::error::{of_input, of_scenario};
 use crate::explanation::Explanation;
 use crate::results::Results;
@@ -23,6 +24,8 @@ pub(crate) struct Scenario {
     text: String,
     path: PathBuf,
     overrides: Vec<(String, String)>,
+    /// The class of Python that controls congestion.
+    control: Option<PythonAlgorithm>,
 }
 
 impl Scenario {
@@ -38,7 +41,7 @@ impl Scenario {
             rocelab_sim::Scenario::parse(&text, &path, &overrides)
         };
         let scenario = scenario.map_err(|error| of_scenario(&error))?;
-        Ok(Self { scenario, text, path, overrides })
+        Ok(Self { scenario, text, path, overrides, control: None })
     }
 
     /// The scenario in the file at `path`.
@@ -51,6 +54,11 @@ impl Scenario {
     /// What will run.
     pub(crate) fn plan(&self) -> PyResult<Plan> {
         self.scenario.plan().map_err(|error| of_scenario(&error))
+    }
+
+    /// The class of Python that controls congestion.
+    pub(crate) fn control(&self) -> Option<&PythonAlgorithm> {
+        self.control.as_ref()
     }
 
     /// What it was read as.
@@ -80,6 +88,21 @@ impl Scenario {
         let table: toml::Table = json::from_text(text)?;
         let text = toml::to_string(&table).map_err(|error| of_input(error.to_string()))?;
         Self::read(text, path, overrides)
+    }
+
+    /// The same with a congestion control that is a class of Python, of which its own `_describe` tells.
+    fn with_control(
+        &self,
+        class: Py<PyAny>,
+        name: String,
+        metadata: &str,
+        sha256: String,
+    ) -> PyResult<Self> {
+        let control = PythonAlgorithm::new(class, metadata, sha256)?;
+        let mut with = self.clone();
+        with.scenario.congestion_control = Some(control.in_scenario(name));
+        with.control = Some(control);
+        Ok(with)
     }
 
     /// The same with more settings.

@@ -471,6 +471,7 @@ fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
         threads: outcome.execution.threads,
         partitions: outcome.execution.partitions,
         machine: Machine::current(),
+        congestion_controls: outcome.congestion_controls.clone(),
         ..RunInfo::default()
     };
     let traversals = outcome.summary.link_traversals.total;

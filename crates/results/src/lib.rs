@@ -180,7 +180,7 @@ pub use record_reader::RecordReader;
 pub use record_types::{RECORD_TYPES, RecordType};
 pub use record_writer::{FlowWriter, RecordWriter};
 pub use results_name::results_name;
-pub use run_info::{Machine, RunInfo};
+pub use run_info::{Machine, RunInfo, UserControl};
 pub use run_record::RunRecord;
 pub use sample_interval::SampleInterval;
 pub use samples::{

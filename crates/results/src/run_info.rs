@@ -43,6 +43,23 @@ pub struct RunInfo {
     /// The name of that machine, for a point of a sweep, whose points may run on many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// Congestion controls that the user wrote.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub congestion_controls: Vec<UserControl>,
+}
+
+/// A congestion control that a user wrote, as it was loaded for a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UserControl {
+    /// Its name, as `flows.csv` has it, such as `wasm:aimd`.
+    pub name: String,
+    /// The version that it gives itself, if it gives one.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// The SHA-256 of the module, or of the text of the class, if that is known.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub sha256: String,
 }
 
 /// A machine, without its name, which might be private.
@@ -75,6 +92,7 @@ impl Default for RunInfo {
             ranks: None,
             machine: Machine::default(),
             host: None,
+            congestion_controls: Vec::new(),
         }
     }
 }

@@ -259,6 +259,7 @@ impl<'s> Points<'s> {
             events: outcome.events,
             machine: Machine::current(),
             host: host(),
+            congestion_controls: outcome.congestion_controls.clone(),
             ..RunInfo::default()
         };
         info.set_rates(outcome.events, outcome.summary.link_traversals.total);

@@ -9,9 +9,10 @@ use rocelab_transport::congestion_control::{
 };
 use rocelab_units::Bandwidth;
 
-use crate::control::{Controller, Shared};
+use crate::control::Controller;
 use crate::fault::Latch;
 use crate::module::GuestModule;
+use crate::queue_pair::{ModuleGuest, QueuePair, Settings, Shared};
 use crate::values::{InvalidValue, values};
 
 /// A module with values of its parameters.
@@ -29,7 +30,8 @@ impl GuestAlgorithm {
         fuel: u64,
     ) -> Result<Self, InvalidValue> {
         let values = values(module.metadata(), given)?;
-        Ok(Self(Arc::new(Shared { module, values, fuel, latch: Latch::default() })))
+        let settings = Settings::new(&values, fuel);
+        Ok(Self(Arc::new(Shared { module, values, settings, latch: Latch::default() })))
     }
 
     /// The module.
@@ -48,6 +50,10 @@ impl ExternalAlgorithm for GuestAlgorithm {
         self.0.module.label()
     }
 
+    fn version(&self) -> &str {
+        &self.0.module.metadata().version
+    }
+
     fn identity(&self) -> &str {
         self.0.module.identity()
     }
@@ -62,7 +68,8 @@ impl ExternalAlgorithm for GuestAlgorithm {
     }
 
     fn build(&self, path: &Path) -> Box<dyn CongestionControl> {
-        Box::new(Controller::open(Arc::clone(&self.0), path))
+        let pair = QueuePair::new(path, self.0.module.metadata().state);
+        Box::new(Controller::open(ModuleGuest { shared: Arc::clone(&self.0), pair }, path))
     }
 
     fn fault(&self) -> Option<ControlFault> {
@@ -70,11 +77,11 @@ impl ExternalAlgorithm for GuestAlgorithm {
     }
 
     fn for_run(&self) -> Loaded {
-        let Shared { module, values, fuel, latch: _ } = &*self.0;
+        let Shared { module, values, settings, latch: _ } = &*self.0;
         let shared = Shared {
             module: Arc::clone(module),
             values: values.clone(),
-            fuel: *fuel,
+            settings: settings.clone(),
             latch: Latch::default(),
         };
         Loaded(Arc::new(Self(Arc::new(shared))))

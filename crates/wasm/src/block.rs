@@ -3,10 +3,17 @@
 //! All numbers are little endian; times are picoseconds since the start of the run, rates bit/s, sizes bytes. `u64::MAX` is no
 //! time, no limit.
 
-use rocelab_transport::congestion_control::{EndpointReport, Path, Timers};
+use core::sync::atomic::AtomicU64;
+use core::sync::atomic::Ordering::Relaxed;
 
-/// Length of the block.
-pub const BLOCK_LEN: usize = 784;
+use rocelab_transport::congestion_control::{EndpointReport, Path};
+
+use crate::answers::Answers;
+
+/// Length of the block [bytes].
+pub const BLOCK_LEN: usize = BLOCK_WORDS * 8;
+/// Length of the block in words of 8 bytes.
+pub const BLOCK_WORDS: usize = 98;
 /// The most bytes of state that a module may keep for each queue pair.
 pub const MOST_STATE: usize = 256;
 /// The most parameters of a module.
@@ -14,13 +21,14 @@ pub const MOST_PARAMETERS: usize = 16;
 /// No time, and no limit.
 pub const NEVER: u64 = u64::MAX;
 
-/// Where the parts of the block begin.
-const PATH: usize = 56;
-const ANSWERS: usize = 96;
-const PARAMETERS: usize = 144;
-/// Not used by ABI 1.
-const UNUSED: usize = 272;
-const STATE: usize = 528;
+/// Where the parts of the block begin, in words.
+const INPUT: usize = 0;
+const PATH: usize = 7;
+const ANSWERS: usize = 12;
+const PARAMETERS: usize = 18;
+const STATE: usize = 66;
+/// Words of a path.
+const PATH_WORDS: usize = ANSWERS - PATH;
 
 /// Bits of [`Input::flags`].
 pub const FLAG_ECN: u32 = 1;
@@ -71,114 +79,118 @@ impl Input {
     }
 }
 
-/// What a guest answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
-pub struct Answers {
-    /// How fast data may leave.
-    pub rate: u64,
-    /// How much payload may be unacknowledged.
-    pub window: u64,
-    /// When each timer expires.
-    pub timers: [u64; Timers::MAX],
-    /// See [`FLAG_REPACE`].
-    pub flags: u32,
-}
+/// What never changes of a queue pair, as the block has it: line rate, base round-trip time, bandwidth-delay product, seed, MTU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathWords([u64; PATH_WORDS]);
 
-/// What never changes of a queue pair, as the block has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constants {
-    path: [u8; ANSWERS - PATH],
-    parameters: [u8; UNUSED - PARAMETERS],
-}
+/// Values of parameters, as the block has them: those that a module does not have are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterWords([u64; MOST_PARAMETERS]);
 
-impl Constants {
-    /// Of a queue pair on a path, with these values of parameters.
-    pub fn new(path: &Path, parameters: &[i64]) -> Self {
-        let mut constants =
-            Self { path: [0; ANSWERS - PATH], parameters: [0; UNUSED - PARAMETERS] };
+impl PathWords {
+    /// Those of a path.
+    pub const fn new(path: &Path) -> Self {
         let Path { line_rate, base_rtt, bdp, path_mtu, others: _, seed, start: _ } = *path;
-        let numbers = [line_rate.bits_per_second(), base_rtt.ps(), bdp, seed, path_mtu.into()];
-        for (place, number) in numbers.into_iter().enumerate() {
-            put(&mut constants.path, place * 8, number);
-        }
-        for (place, &value) in parameters.iter().take(MOST_PARAMETERS).enumerate() {
-            put(&mut constants.parameters, place * 8, value.cast_unsigned());
-        }
-        constants
+        Self([line_rate.bits_per_second(), base_rtt.ps(), bdp, seed, path_mtu as u64])
     }
 
     /// Changes the seed of the queue pair.
-    pub fn set_seed(&mut self, seed: u64) {
-        put(&mut self.path, 24, seed);
+    pub const fn set_seed(&mut self, seed: u64) {
+        self.0[3] = seed;
     }
 }
 
-/// The block in a guest's memory.
+impl ParameterWords {
+    /// Values in the order of a module's metadata, at most [`MOST_PARAMETERS`].
+    pub fn new(values: &[i64]) -> Self {
+        let mut words = [0; MOST_PARAMETERS];
+        for (word, value) in words.iter_mut().zip(values) {
+            *word = value.cast_unsigned();
+        }
+        Self(words)
+    }
+}
+
+/// The memory of a block, as words in the byte order of WebAssembly.
 ///
-/// Numbers are written and read one by one, as guests do: a processor waits where it has to read in one piece what was just
-/// written in several.
+/// A processor waits where it reads in one piece what was just written in several, as guests do. Compilers do not join atomic
+/// accesses to longer ones, and they cost no more than others.
+pub type Words = [AtomicU64; BLOCK_WORDS];
+
+/// The block in a guest's memory.
 #[derive(Debug)]
-pub struct Block<'a>(pub &'a mut [u8; BLOCK_LEN]);
+pub struct Block<'a>(pub &'a mut Words);
 
 impl Block<'_> {
     /// Writes what a call is about.
+    #[inline]
     pub fn set_input(&mut self, input: &Input) {
         let Input { now, acked, acknowledged, sent, rtt, bytes, flags, value } = *input;
         let rest = u64::from(value) << 32 | u64::from(flags);
-        for (place, number) in
-            [now, acked, acknowledged, sent, rtt, bytes, rest].into_iter().enumerate()
-        {
-            put(self.0, place * 8, number);
-        }
+        self.put_each(INPUT, [now, acked, acknowledged, sent, rtt, bytes, rest]);
     }
 
     /// Writes what never changes of a queue pair.
-    pub fn set_constants(&mut self, constants: &Constants) {
-        self.0[PATH..ANSWERS].copy_from_slice(&constants.path);
-        self.0[PARAMETERS..UNUSED].copy_from_slice(&constants.parameters);
+    #[inline]
+    pub fn set_path(&mut self, path: &PathWords) {
+        self.put(PATH, &path.0);
+    }
+
+    /// Writes the values of parameters.
+    #[inline]
+    pub fn set_parameters(&mut self, parameters: &ParameterWords) {
+        self.put(PARAMETERS, &parameters.0);
     }
 
     /// Writes the answers as they stand; flags are those of one call.
+    #[inline]
     pub fn set_answers(&mut self, answers: &Answers) {
         let Answers { rate, window, timers: [first, second, third], flags: _ } = *answers;
-        for (place, number) in [rate, window, first, second, third, 0].into_iter().enumerate() {
-            put(self.0, ANSWERS + place * 8, number);
-        }
+        self.put_each(ANSWERS, [rate, window, first, second, third, 0]);
     }
 
     /// The answers.
+    #[inline]
     pub fn answers(&self) -> Answers {
-        let at = |place: usize| get(self.0, ANSWERS + place * 8);
-        let [a, b, c, d, ..] = at(5).to_le_bytes();
-        Answers {
-            rate: at(0),
-            window: at(1),
-            timers: [at(2), at(3), at(4)],
-            flags: u32::from_le_bytes([a, b, c, d]),
-        }
+        let at = |place| self.get(ANSWERS + place);
+        #[expect(clippy::cast_possible_truncation, reason = "the other half is not used")]
+        let flags = at(5) as u32;
+        Answers { rate: at(0), window: at(1), timers: [at(2), at(3), at(4)], flags }
     }
 
-    /// Writes the state of the queue pair.
-    pub fn set_state(&mut self, state: &[u8]) {
-        let len = state.len().min(MOST_STATE);
-        self.0[STATE..STATE + len].copy_from_slice(&state[..len]);
+    /// Writes the state of the queue pair, of at most [`MOST_STATE`] bytes.
+    #[inline]
+    pub fn set_state(&mut self, state: &[u64]) {
+        self.put(STATE, state);
     }
 
     /// Reads the state of the queue pair, at most as much as there is.
-    pub fn take_state(&self, state: &mut [u8]) {
-        let len = state.len().min(MOST_STATE);
-        state[..len].copy_from_slice(&self.0[STATE..STATE + len]);
+    #[inline]
+    pub fn take_state(&self, state: &mut [u64]) {
+        for (word, memory) in state.iter_mut().zip(&self.0[STATE..]) {
+            *word = u64::from_le(memory.load(Relaxed));
+        }
     }
-}
 
-#[inline]
-fn put(bytes: &mut [u8], at: usize, value: u64) {
-    bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-}
+    #[inline]
+    fn put(&mut self, place: usize, words: &[u64]) {
+        for (memory, word) in self.0[place..].iter_mut().zip(words) {
+            *memory.get_mut() = word.to_le();
+        }
+    }
 
-#[inline]
-fn get(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
+    /// Words that were made just now, one by one.
+    #[inline]
+    fn put_each<const COUNT: usize>(&mut self, place: usize, words: [u64; COUNT]) {
+        for (memory, word) in self.0[place..place + COUNT].iter().zip(words) {
+            memory.store(word.to_le(), Relaxed);
+        }
+    }
+
+    #[inline]
+    fn get(&self, place: usize) -> u64 {
+        u64::from_le(self.0[place].load(Relaxed))
+    }
 }
 
 #[cfg(test)]
@@ -190,7 +202,7 @@ mod tests {
     /// The offsets that the header for guests in C has.
     #[test]
     fn every_field_is_in_its_place() {
-        let mut memory = [0xff; BLOCK_LEN];
+        let mut memory: Words = [const { AtomicU64::new(u64::MAX) }; BLOCK_WORDS];
         let mut block = Block(&mut memory);
         let input = Input {
             now: 1,
@@ -212,12 +224,17 @@ mod tests {
             seed: 12,
             start: SimTime::ZERO,
         };
-        block.set_constants(&Constants::new(&path, &[-1, 31]));
+        block.set_path(&PathWords::new(&path));
+        block.set_parameters(&ParameterWords::new(&[-1, 31]));
         block.set_answers(&Answers { rate: 14, window: 15, timers: [16, 17, 18], flags: 1 });
         block.set_state(&[0x41, 0x42]);
         let mut state = [0; 2];
         block.take_state(&mut state);
-        let at = |offset: usize| get(block.0, offset);
+        assert_eq!(state, [0x41, 0x42]);
+        let bytes: Vec<u8> =
+            memory.iter_mut().flat_map(|word| word.get_mut().to_ne_bytes()).collect();
+        assert_eq!(bytes.len(), BLOCK_LEN);
+        let at = |offset: usize| u64::from_le_bytes(bytes[offset..offset + 8].try_into().unwrap());
         assert_eq!([0, 8, 16, 24, 32, 40].map(at), [1, 2, 3, 4, 5, 6]);
         assert_eq!(at(48), 8 << 32 | 7);
         assert_eq!([56, 64, 72, 80].map(at), [9, 10, 11, 12]);
@@ -226,8 +243,7 @@ mod tests {
         assert_eq!(at(136), 0, "flags are those of one call");
         assert_eq!([144, 152].map(at), [u64::MAX, 31]);
         assert_eq!(at(160), 0, "parameters that the module does not have");
-        assert_eq!(at(272), u64::MAX, "it is not touched");
-        assert_eq!(at(528) & 0xffff, 0x4241);
-        assert_eq!(state, [0x41, 0x42]);
+        assert_eq!([272, 520].map(at), [u64::MAX; 2], "it is not touched");
+        assert_eq!([528, 536, 544].map(at), [0x41, 0x42, u64::MAX]);
     }
 }

@@ -11,9 +11,9 @@ use rocelab_units::{Bandwidth, Duration};
 use crate::block::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
 use crate::fault::Cause;
 use crate::instance::Instance;
-use crate::metadata::{GuestEvent, GuestFeedback};
+use crate::metadata::{GuestCall, GuestEvent, GuestFeedback};
 use crate::module::{GuestModule, LoadError};
-use crate::queue_pair::QueuePair;
+use crate::queue_pair::{QueuePair, Settings};
 
 /// Queue pairs of the script.
 const PAIRS: usize = 16;
@@ -97,6 +97,7 @@ fn play(
     mut with: impl FnMut(usize, &'static str, Call<'_>) -> Result<Option<Outcome>, LoadError>,
 ) -> Result<Findings, LoadError> {
     let mut script = Script::new(module);
+    let settings = Settings::new(values, fuel);
     let state = module.metadata().state;
     let mut pairs: Vec<Option<QueuePair>> = vec![None; PAIRS];
     let mut findings = Findings { calls: 0, most_fuel: 0, faults: Vec::new(), hidden: None };
@@ -105,7 +106,7 @@ fn play(
         let place = script.below(PAIRS);
         now += script.range(1, 2_000_000);
         let mut steps = match &pairs[place] {
-            None => vec![(None, Input::at(now))],
+            None => vec![(GuestCall::Open, Input::at(now))],
             Some(pair) => script.due(pair, now),
         };
         if pairs[place].is_some()
@@ -113,12 +114,11 @@ fn play(
         {
             steps.push(event);
         }
-        for (event, input) in steps {
+        for (asked, input) in steps {
             let path = script.path(place);
-            let pair = pairs[place].get_or_insert_with(|| QueuePair::new(&path, values, state));
-            let name = event.map_or("open", GuestEvent::name);
-            let outcome = with(findings.calls, name, &mut |instance| {
-                call(pair, instance, (event, &input), fuel)
+            let pair = pairs[place].get_or_insert_with(|| QueuePair::new(&path, state));
+            let outcome = with(findings.calls, asked.name(), &mut |instance| {
+                call(pair, instance, (asked, &input), &settings)
             })?;
             let Some(outcome) = outcome else { return Ok(findings) };
             match outcome {
@@ -126,7 +126,7 @@ fn play(
                 Err(cause) => {
                     endless += usize::from(matches!(cause, Cause::Fuel(_)));
                     pairs[place] = None;
-                    findings.note(name, cause);
+                    findings.note(asked.name(), cause);
                 }
             }
             findings.calls += 1;
@@ -167,19 +167,13 @@ impl Findings {
 fn call(
     pair: &mut QueuePair,
     instance: &mut Instance,
-    (event, input): (Option<GuestEvent>, &Input),
-    fuel: u64,
+    (asked, input): (GuestCall, &Input),
+    settings: &Settings,
 ) -> Outcome {
-    match event {
-        None => pair.open(instance, input.now, fuel)?,
-        Some(event) => pair.call(instance, event.kind(), input, fuel)?,
-    }
-    if event == Some(GuestEvent::Timer) {
-        pair.check_expired(input.value as usize, input.now)?;
-    }
+    pair.call(instance, asked, input, settings)?;
     let mut kept = borsh::to_vec(pair.answers()).unwrap_or_default();
-    kept.extend(pair.state());
-    Ok((kept, fuel - instance.fuel_left()))
+    kept.extend(pair.state().iter().flat_map(|word| word.to_le_bytes()));
+    Ok((kept, settings.fuel - instance.fuel_left()))
 }
 
 /// Events by chance, but the same ones each time.
@@ -240,16 +234,17 @@ impl Script {
     }
 
     /// The timers of a queue pair that have expired.
-    fn due(&self, pair: &QueuePair, now: u64) -> Vec<(Option<GuestEvent>, Input)> {
+    fn due(&self, pair: &QueuePair, now: u64) -> Vec<(GuestCall, Input)> {
         let mut due: Vec<_> =
             (0..).zip(pair.answers().timers).filter(|&(_, at)| at <= now).collect();
         due.sort_by_key(|&(timer, at)| (at, timer));
-        let input =
-            |(value, at): (u32, u64)| (Some(GuestEvent::Timer), Input { value, ..Input::at(at) });
+        let input = |(value, at): (u32, u64)| {
+            (GuestCall::Event(GuestEvent::Timer), Input { value, ..Input::at(at) })
+        };
         due.into_iter().take(TIMERS_AT_ONCE).map(input).collect()
     }
 
-    fn event(&mut self, now: u64) -> Option<(Option<GuestEvent>, Input)> {
+    fn event(&mut self, now: u64) -> Option<(GuestCall, Input)> {
         let chosen = self.next();
         let event =
             self.events.get(usize::try_from(chosen % self.events.len().max(1) as u64).ok()?);
@@ -262,7 +257,7 @@ impl Script {
             GuestEvent::Cnm => input.value = (self.next() % 64) as u32,
             GuestEvent::Cnp | GuestEvent::Timer => {}
         }
-        Some((Some(event), input))
+        Some((GuestCall::Event(event), input))
     }
 
     fn acknowledge(&mut self, input: &mut Input) {

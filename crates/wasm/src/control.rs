@@ -1,81 +1,89 @@
 //! The controller of a queue pair that asks a guest.
 
-use std::sync::Arc;
+use core::fmt;
 
-use rocelab_state::{State, load_value, save_value, unfit};
+use rocelab_state::{State, load_value, save_value};
 use rocelab_transport::congestion_control::{
     Ack, CongestionControl, LossEvent, Path, Sent, Timers,
 };
 use rocelab_units::{Bandwidth, SimTime};
 
-use crate::block::{Answers, FLAG_ECN, FLAG_REPACE, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
-use crate::fault::{Cause, Latch, fault};
-use crate::instance;
-use crate::metadata::GuestEvent;
-use crate::module::GuestModule;
-use crate::queue_pair::QueuePair;
+use crate::answers::Answers;
+use crate::block::{FLAG_ECN, FLAG_REPACE, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
+use crate::fault::Cause;
+use crate::metadata::{GuestCall, GuestEvent};
 
-/// What all controllers of an algorithm share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) module: Arc<GuestModule>,
-    /// The values of its parameters.
-    pub(crate) values: Vec<i64>,
-    /// Instructions of a call.
-    pub(crate) fuel: u64,
-    pub(crate) latch: Latch,
+/// What decides for one queue pair.
+pub trait Guest: fmt::Debug + Send {
+    /// Whether it is called for an event.
+    fn wants(&self, event: GuestEvent) -> bool;
+
+    /// Lets it answer to what happened, and keeps what it answers.
+    ///
+    /// # Errors
+    /// Why the call counts for nothing. All stays as it was.
+    fn ask(&mut self, call: GuestCall, input: &Input) -> Result<(), Cause>;
+
+    /// What it answered last.
+    fn answers(&self) -> &Answers;
+
+    /// Tells of the call that went wrong, in the queue pair with a seed. It is not asked any more.
+    fn failed(&mut self, call: GuestCall, input: &Input, seed: u64, cause: &Cause);
+
+    /// Appends what it keeps, to a checkpoint.
+    ///
+    /// # Errors
+    /// Why it cannot be saved.
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result;
+
+    /// Goes on from what was saved, of the queue pair with this seed.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    fn load(&mut self, seed: u64, from: &mut &[u8]) -> rocelab_state::Result;
 }
 
 /// The controller of a queue pair.
 #[derive(Debug)]
-pub(crate) struct Controller {
-    shared: Arc<Shared>,
-    pair: QueuePair,
+pub struct Controller<G> {
+    guest: G,
     timers: Timers,
     seed: u64,
     /// After a fault: the guest is not asked any more, and nothing expires.
     has_failed: bool,
 }
 
-impl Controller {
+impl<G: Guest> Controller<G> {
     /// Starts a queue pair.
-    pub(crate) fn open(shared: Arc<Shared>, path: &Path) -> Self {
-        let pair = QueuePair::new(path, &shared.values, shared.module.metadata().state);
-        let mut opened =
-            Self { shared, pair, timers: Timers::new(), seed: path.seed, has_failed: false };
-        let (now, fuel) = (path.start.ps(), opened.shared.fuel);
-        opened.ask("open", now, |pair, instance| pair.open(instance, now, fuel));
+    pub fn open(guest: G, path: &Path) -> Self {
+        let mut opened = Self { guest, timers: Timers::new(), seed: path.seed, has_failed: false };
+        opened.ask(GuestCall::Open, &Input::at(path.start.ps()));
         opened
     }
 
+    // Always: what a call is about stays in registers.
+    #[inline(always)]
     fn tell(&mut self, event: GuestEvent, input: &Input) {
-        if self.shared.module.wants(event) {
-            let fuel = self.shared.fuel;
-            self.ask(event.name(), input.now, |pair, instance| {
-                pair.call(instance, event.kind(), input, fuel)
-            });
+        if self.guest.wants(event) {
+            self.ask(GuestCall::Event(event), input);
         }
     }
 
-    fn ask(
-        &mut self,
-        event: &'static str,
-        now: u64,
-        call: impl FnOnce(&mut QueuePair, &mut instance::Instance) -> Result<(), Cause>,
-    ) {
+    #[inline(always)]
+    fn ask(&mut self, call: GuestCall, input: &Input) {
         if self.has_failed {
             return;
         }
-        let before = self.pair.answers().timers;
-        match instance::call(&self.shared.module, |instance| call(&mut self.pair, instance)) {
+        let before = self.guest.answers().timers;
+        match self.guest.ask(call, input) {
             Ok(()) => self.set_timers(before),
-            Err(cause) => self.fail(event, now, &cause),
+            Err(cause) => self.fail(call, input, &cause),
         }
     }
 
     /// Moves the timers that the guest has moved.
     fn set_timers(&mut self, before: [u64; Timers::MAX]) {
-        let answered = self.pair.answers().timers.into_iter().zip(before).enumerate();
+        let answered = self.guest.answers().timers.into_iter().zip(before).enumerate();
         for (timer, (deadline, before)) in answered {
             match deadline {
                 _ if deadline == before => {}
@@ -85,37 +93,33 @@ impl Controller {
         }
     }
 
-    fn fail(&mut self, event: &'static str, now: u64, cause: &Cause) {
+    #[cold]
+    fn fail(&mut self, call: GuestCall, input: &Input, cause: &Cause) {
         self.has_failed = true;
         self.timers = Timers::new();
-        self.shared.latch.record(fault(now, self.seed, event, cause));
+        self.guest.failed(call, input, self.seed, cause);
     }
 }
 
-impl State for Controller {
+impl<G: Guest> State for Controller<G> {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
-        save_value(&(self.seed, self.pair.answers(), self.pair.state().to_vec()), to)
+        save_value(&(self.seed, self.timers), to)?;
+        self.guest.save(to)
     }
 
     fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
-        let (seed, answers, state): (u64, Answers, Vec<u8>) = load_value(from)?;
-        if !self.pair.restore(seed, answers, &state) {
-            return Err(unfit("the module has another length of state"));
-        }
-        self.seed = seed;
-        self.timers = Timers::new();
-        self.set_timers([NEVER; Timers::MAX]);
-        Ok(())
+        (self.seed, self.timers) = load_value(from)?;
+        self.guest.load(self.seed, from)
     }
 }
 
-impl CongestionControl for Controller {
+impl<G: Guest> CongestionControl for Controller<G> {
     fn rate(&self) -> Bandwidth {
-        Bandwidth::from_bps(self.pair.answers().rate)
+        Bandwidth::from_bps(self.guest.answers().rate)
     }
 
     fn window(&self) -> Option<u64> {
-        Some(self.pair.answers().window).filter(|&window| window != NEVER)
+        Some(self.guest.answers().window).filter(|&window| window != NEVER)
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
@@ -142,14 +146,14 @@ impl CongestionControl for Controller {
     }
 
     fn counts_sent_bytes(&self) -> bool {
-        self.shared.module.wants(GuestEvent::Sent)
+        self.guest.wants(GuestEvent::Sent)
     }
 
     fn on_sent(&mut self, sent: &Sent) -> bool {
-        let before = *self.pair.answers();
+        let before = *self.guest.answers();
         let input = Input { bytes: sent.bytes, ..Input::at(sent.now.ps()) };
         self.tell(GuestEvent::Sent, &input);
-        before != *self.pair.answers() || self.has_failed
+        before != *self.guest.answers() || self.has_failed
     }
 
     fn on_loss(&mut self, loss: &LossEvent) {
@@ -158,7 +162,7 @@ impl CongestionControl for Controller {
     }
 
     fn repaces(&self) -> bool {
-        self.pair.answers().flags & FLAG_REPACE != 0
+        self.guest.answers().flags & FLAG_REPACE != 0
     }
 
     fn timers(&mut self) -> Option<&mut Timers> {
@@ -170,10 +174,6 @@ impl CongestionControl for Controller {
             return;
         }
         let value = u32::try_from(timer).unwrap_or(u32::MAX);
-        let (input, fuel) = (Input { value, ..Input::at(now.ps()) }, self.shared.fuel);
-        self.ask(GuestEvent::Timer.name(), now.ps(), |pair, instance| {
-            pair.call(instance, GuestEvent::Timer.kind(), &input, fuel)?;
-            pair.check_expired(timer, input.now)
-        });
+        self.ask(GuestCall::Event(GuestEvent::Timer), &Input { value, ..Input::at(now.ps()) });
     }
 }

@@ -10,16 +10,16 @@ const MOST_TABLE: usize = 10_000;
 const STACK: usize = 256 * 1024;
 const PAGE: usize = 64 * 1024;
 
-/// An engine for one module.
+/// An engine for one module, which gives each result of floating-point arithmetic the same NaN if that is asked for.
 ///
 /// # Errors
 /// If the machine has no such processor.
-pub(crate) fn engine() -> wasmtime::Result<Engine> {
+pub(crate) fn engine(canonical_nan: bool) -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
         .consume_fuel(true)
-        // Sign and payload of NaN are the only thing that WebAssembly leaves open.
-        .cranelift_nan_canonicalization(true)
+        // Sign and payload of NaN are the only thing that WebAssembly leaves open: see `nan`.
+        .cranelift_nan_canonicalization(canonical_nan)
         .max_wasm_stack(STACK)
         .wasm_backtrace_max_frames(None)
         .wasm_relaxed_simd(false)

@@ -5,6 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use rocelab_transport::congestion_control::ControlFault;
 use rocelab_units::SimTime;
 
+use crate::block::Input;
+use crate::metadata::GuestCall;
+
 /// Why a call of a guest counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
@@ -19,6 +22,9 @@ pub enum Cause {
     /// It did what no program may do.
     #[error("{0}")]
     Trap(String),
+    /// It raised an exception, or answered with what is no number.
+    #[error("{0}")]
+    Raised(String),
     /// There is no place for another instance of the module.
     #[error("no instance can be made: {0}")]
     Instance(String),
@@ -45,11 +51,11 @@ pub enum Cause {
 
 /// The first thing that went wrong in the controllers of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Latch(Mutex<Option<ControlFault>>);
+pub struct Latch(Mutex<Option<ControlFault>>);
 
 impl Latch {
     /// Keeps a fault, unless an earlier one is there.
-    pub(crate) fn record(&self, fault: ControlFault) {
+    pub fn record(&self, fault: ControlFault) {
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|known| fault < *known) {
             *first = Some(fault);
@@ -57,12 +63,13 @@ impl Latch {
     }
 
     /// The earliest fault.
-    pub(crate) fn first(&self) -> Option<ControlFault> {
+    pub fn first(&self) -> Option<ControlFault> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// A fault of the queue pair with a seed.
-pub(crate) fn fault(now: u64, seed: u64, event: &'static str, cause: &Cause) -> ControlFault {
-    ControlFault { time: SimTime::from_ps(now), seed, event, cause: cause.to_string() }
+/// A call that went wrong, in the queue pair with a seed.
+pub fn fault(call: GuestCall, input: &Input, seed: u64, cause: &Cause) -> ControlFault {
+    let time = SimTime::from_ps(input.now);
+    ControlFault { time, seed, event: call.name(), cause: cause.to_string() }
 }

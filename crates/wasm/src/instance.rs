@@ -1,30 +1,32 @@
 //! An instance of a module: what is called.
 
 use core::fmt;
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::{Arc, Weak};
 
-use wasmtime::{Memory, Store, Trap, TypedFunc};
+use wasmtime::{Store, Trap, TypedFunc};
 
-use crate::block::{BLOCK_LEN, Block};
+use crate::block::Block;
 use crate::engine::{Growth, Limits};
 use crate::fault::Cause;
+use crate::memory::BlockStore;
 use crate::module::{GuestModule, LoadError};
 
 /// Instructions that it may take until it is ready, and to tell its metadata.
 const START_FUEL: u64 = 10_000_000;
 
+/// Instructions beyond those of a call: if none of them is left, it took too many.
+const SPARE: u64 = 1;
+
 /// An instance of a module.
 pub(crate) struct Instance {
-    store: Store<Limits>,
-    memory: Memory,
+    store: BlockStore,
     event: TypedFunc<u32, ()>,
-    block: usize,
 }
 
 impl fmt::Debug for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Instance").field("block", &self.block).finish_non_exhaustive()
+        f.debug_struct("Instance").finish_non_exhaustive()
     }
 }
 
@@ -49,12 +51,10 @@ impl Instance {
             .map_err(|_| LoadError::Export("rl_event", "rl_event(kind: i32)"))?;
         let at = block.call(&mut store, ());
         let address = at.map_err(|error| LoadError::Start(cause(&error, START_FUEL)))?;
-        let block = address as usize;
-        let is_inside = block + BLOCK_LEN <= memory.data_size(&store);
-        if !block.is_multiple_of(8) || !is_inside {
-            return Err(LoadError::Block { address, memory: memory.data_size(&store) });
-        }
-        Ok(Self { store, memory, event, block })
+        let refused =
+            |store: Store<Limits>| LoadError::Block { address, memory: memory.data_size(&store) };
+        let store = BlockStore::new(store, &memory, address as usize).map_err(refused)?;
+        Ok(Self { store, event })
     }
 
     /// What it says of itself: its version of the interface, and its metadata.
@@ -85,26 +85,23 @@ impl Instance {
     }
 
     /// The block in its memory.
-    ///
-    /// # Errors
-    /// Never, since it was seen as the instance was made, and memories do not shrink.
     #[inline]
-    pub(crate) fn block(&mut self) -> Result<Block<'_>, Cause> {
-        let memory = self.memory.data_mut(&mut self.store).get_mut(self.block..);
-        let block = memory.and_then(|memory| memory.first_chunk_mut());
-        block.map(Block).ok_or_else(|| Cause::Instance("it has no block".to_owned()))
+    pub(crate) fn block(&mut self) -> Block<'_> {
+        self.store.block()
     }
 
     /// Lets it answer to what is in the block. After an error it cannot be used any more.
     #[inline]
     pub(crate) fn call(&mut self, kind: u32, fuel: u64) -> Result<(), Cause> {
-        refuel(&mut self.store, fuel);
-        self.event.call(&mut self.store, kind).map_err(|error| cause(&error, fuel))
+        self.store.refuel(fuel + SPARE);
+        self.store.call(&self.event, kind).map_err(|error| cause(&error, fuel))?;
+        // Only functions and loops look whether there is any left: code without them may have taken more.
+        if self.store.fuel_left() == 0 { Err(Cause::Fuel(fuel)) } else { Ok(()) }
     }
 
     /// Instructions that are left of the latest call.
     pub(crate) fn fuel_left(&self) -> u64 {
-        self.store.get_fuel().unwrap_or_default()
+        self.store.fuel_left().saturating_sub(SPARE)
     }
 }
 
@@ -112,6 +109,7 @@ fn refuel(store: &mut Store<Limits>, fuel: u64) {
     store.set_fuel(fuel).expect("the engine counts fuel");
 }
 
+#[cold]
 fn cause(error: &wasmtime::Error, fuel: u64) -> Cause {
     match error.downcast_ref::<Trap>() {
         Some(Trap::OutOfFuel) => Cause::Fuel(fuel),
@@ -121,34 +119,62 @@ fn cause(error: &wasmtime::Error, fuel: u64) -> Cause {
     }
 }
 
-thread_local! {
-    /// The instances of this thread, one of each module. They keep nothing that a result could depend on: whatever a guest
-    /// reads, the host has written before.
-    static INSTANCES: RefCell<Vec<(Weak<GuestModule>, Instance)>> = const { RefCell::new(Vec::new()) };
+/// An instance, and its module, if anything else still has that.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    module: Weak<GuestModule>,
+    instance: Instance,
 }
 
-/// Calls the instance of this thread. After a fault it is gone, and the next call makes another one.
-pub(crate) fn call(
-    module: &Arc<GuestModule>,
-    call: impl FnOnce(&mut Instance) -> Result<(), Cause>,
-) -> Result<(), Cause> {
-    INSTANCES.with_borrow_mut(|all| {
-        let is_own =
-            |one: &(Weak<GuestModule>, Instance)| std::ptr::eq(one.0.as_ptr(), Arc::as_ptr(module));
-        let place = match all.iter().position(is_own) {
-            Some(place) => place,
-            None => {
-                all.retain(|(of, _)| of.strong_count() > 0);
-                let made = Instance::new(module.compiled());
-                let made = made.map_err(|error| Cause::Instance(error.to_string()))?;
-                all.push((Arc::downgrade(module), made));
-                all.len() - 1
-            }
-        };
-        let outcome = call(&mut all[place].1);
-        if outcome.is_err() {
-            all.swap_remove(place);
-        }
-        outcome
-    })
+thread_local! {
+    /// The instance that was called last in this thread, and those of other modules. They keep nothing that a result could depend
+    /// on: whatever a guest reads, the host has written before.
+    static LAST: Cell<Option<Box<Owned>>> = const { Cell::new(None) };
+    static OTHERS: Cell<Vec<Box<Owned>>> = const { Cell::new(Vec::new()) };
+}
+
+/// The instance of a module that belongs to this thread, until it is given back.
+#[inline]
+pub(crate) fn take(module: &Arc<GuestModule>) -> Result<Box<Owned>, Cause> {
+    match LAST.take() {
+        Some(last) if last.is_of(module) => Ok(last),
+        last => other(last, module),
+    }
+}
+
+/// Gives an instance back. One that has failed is dropped instead, and the next call makes another one.
+#[inline]
+pub(crate) fn give_back(instance: Box<Owned>) {
+    LAST.replace(Some(instance));
+}
+
+/// Keeps the last instance, and takes or makes the one of this module.
+#[cold]
+fn other(last: Option<Box<Owned>>, module: &Arc<GuestModule>) -> Result<Box<Owned>, Cause> {
+    let mut others = OTHERS.take();
+    others.extend(last);
+    let place = others.iter().position(|one| one.is_of(module));
+    let taken = place.map(|place| others.swap_remove(place));
+    if taken.is_none() {
+        others.retain(|one| one.module.strong_count() > 0);
+    }
+    OTHERS.set(others);
+    taken.map_or_else(|| Owned::new(module).map(Box::new), Ok)
+}
+
+impl Owned {
+    fn new(module: &Arc<GuestModule>) -> Result<Self, Cause> {
+        let instance = Instance::new(module.compiled());
+        let instance = instance.map_err(|error| Cause::Instance(error.to_string()))?;
+        Ok(Self { module: Arc::downgrade(module), instance })
+    }
+
+    fn is_of(&self, module: &Arc<GuestModule>) -> bool {
+        self.module.as_ptr() == Arc::as_ptr(module)
+    }
+
+    /// The instance.
+    pub(crate) const fn instance(&mut self) -> &mut Instance {
+        &mut self.instance
+    }
 }

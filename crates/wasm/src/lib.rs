@@ -8,7 +8,10 @@
 //! Modules have no imports, and so no clock, no files and no random numbers. Each call has a limit of instructions. What NaN
 //! looks like is the same on every machine.
 
+mod answers;
 pub mod block;
+pub mod control;
+pub mod fault;
 pub mod metadata;
 mod values;
 
@@ -17,17 +20,17 @@ mod algorithm;
 #[cfg(feature = "runtime")]
 mod check;
 #[cfg(feature = "runtime")]
-mod control;
-#[cfg(feature = "runtime")]
 mod engine;
-#[cfg(feature = "runtime")]
-mod fault;
 #[cfg(feature = "runtime")]
 mod file;
 #[cfg(feature = "runtime")]
 mod instance;
 #[cfg(feature = "runtime")]
+mod memory;
+#[cfg(feature = "runtime")]
 mod module;
+#[cfg(feature = "runtime")]
+mod nan;
 #[cfg(feature = "runtime")]
 mod queue_pair;
 #[cfg(feature = "runtime")]
@@ -35,9 +38,9 @@ mod replay;
 
 #[cfg(feature = "runtime")]
 pub use algorithm::GuestAlgorithm;
+pub use answers::Answers;
 #[cfg(feature = "runtime")]
 pub use check::{Finding, Findings, check};
-#[cfg(feature = "runtime")]
 pub use fault::Cause;
 #[cfg(feature = "runtime")]
 pub use file::read;

@@ -19,6 +19,9 @@ pub struct Metadata {
     pub abi: u32,
     /// The algorithm's name, such as `aimd`.
     pub name: String,
+    /// Its version, as its writer counts.
+    #[serde(default)]
+    pub version: String,
     /// What it does, in a line.
     #[serde(default)]
     pub summary: String,
@@ -106,6 +109,33 @@ impl GuestEvent {
     }
 }
 
+/// A call of a guest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuestCall {
+    /// A queue pair starts.
+    Open,
+    /// Something happened to it.
+    Event(GuestEvent),
+}
+
+impl GuestCall {
+    /// The argument of `rl_event`.
+    pub const fn kind(self) -> u32 {
+        match self {
+            Self::Open => 0,
+            Self::Event(event) => event.kind(),
+        }
+    }
+
+    /// Its name in what is told of faults.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Event(event) => event.name(),
+        }
+    }
+}
+
 /// A parameter: a whole number in a unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -175,7 +205,12 @@ impl Metadata {
         ensure(is_word(&self.name), "name", &self.name, || {
             "give 1 to 40 letters, digits, `-` or `_`".into()
         })?;
-        for (key, text) in [("summary", &self.summary), ("reference", &self.reference)] {
+        let lines = [
+            ("version", &self.version),
+            ("summary", &self.summary),
+            ("reference", &self.reference),
+        ];
+        for (key, text) in lines {
             let fits = text.len() <= 200 && !text.chars().any(char::is_control);
             ensure(fits, key, text.escape_debug(), || "give a line of at most 200 bytes".into())?;
         }

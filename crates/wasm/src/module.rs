@@ -9,6 +9,7 @@ use crate::engine::{MOST_PAGES, engine};
 use crate::fault::Cause;
 use crate::instance::Instance;
 use crate::metadata::{ABI, GuestEvent, Metadata, MetadataError};
+use crate::nan::canonical;
 
 /// The most bytes of a module, or of its text.
 pub const MOST_MODULE: usize = 1024 * 1024;
@@ -79,13 +80,20 @@ impl LoadError {
     /// What the writer of the module can do.
     pub const fn help(&self) -> &'static str {
         match self {
+            Self::Size(_) => "strip its debugging information",
+            Self::Invalid(_) => "name a module, .wasm or .wat, that a compiler made of the source",
             Self::Imports(_) => {
                 "build it without a standard library's system interface; `rocelab cc new` shows how"
             }
+            Self::Start(_) => "leave out start functions, or let them end",
+            Self::Metadata(_) => "docs/user-congestion-control.md lists the keys",
             Self::HiddenState { .. } => {
                 "keep everything in the block's `state`, and nothing in global variables"
             }
-            _ => "`rocelab cc check` tells all that is wrong with a module",
+            Self::Export(..) | Self::Memory(_) | Self::Abi(_) | Self::Block { .. } => {
+                "`rocelab cc new` shows a module that works"
+            }
+            Self::MetadataPlace { .. } => "answer address << 32 | length",
         }
     }
 }
@@ -120,8 +128,7 @@ impl GuestModule {
         if bytes.len() > MOST_MODULE {
             return Err(LoadError::Size(bytes.len()));
         }
-        let invalid = |error: wasmtime::Error| LoadError::Invalid(told(&error));
-        let compiled = Module::new(&engine().map_err(invalid)?, bytes).map_err(invalid)?;
+        let compiled = compiled(bytes).map_err(LoadError::Invalid)?;
         let imports: Vec<_> =
             compiled.imports().map(|one| format!("{}.{}", one.module(), one.name())).collect();
         if !imports.is_empty() {
@@ -168,6 +175,23 @@ impl GuestModule {
     pub fn identity(&self) -> &str {
         &self.identity
     }
+}
+
+/// The module, which shows the same NaN on every machine.
+///
+/// # Errors
+/// What is wrong with it, in a line.
+fn compiled(bytes: &[u8]) -> Result<Module, String> {
+    let told = |error: wasmtime::Error| told(&error);
+    let binary = wat::parse_bytes(bytes).map_err(|error| told(error.into()))?;
+    let vectors = engine(true).map_err(told)?;
+    // Only of a valid module is anything known.
+    Module::validate(&vectors, &binary).map_err(told)?;
+    match canonical(&binary).map_err(|error| told(wasmtime::Error::msg(error.to_string())))? {
+        Some(binary) => Module::from_binary(&engine(false).map_err(told)?, &binary),
+        None => Module::from_binary(&vectors, &binary),
+    }
+    .map_err(told)
 }
 
 /// An error in one line of at most 300 characters: a module may bring names of any length.

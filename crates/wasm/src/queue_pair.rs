@@ -1,86 +1,82 @@
-//! What the host keeps of one queue pair, and how its calls are checked.
+//! What the host keeps of one queue pair of a module.
 
-use rocelab_transport::congestion_control::{Path, Timers};
+use std::sync::Arc;
 
-use crate::block::{Answers, Constants, Input, NEVER};
-use crate::fault::Cause;
-use crate::instance::Instance;
+use rocelab_state::{load_value, save_value, unfit};
+use rocelab_transport::congestion_control::Path;
 
-/// Rates beyond are none.
-const MOST_RATE: u64 = 1 << 63;
-/// The argument of `rl_event` as a queue pair starts.
-const OPEN: u32 = 0;
+use crate::answers::Answers;
+use crate::block::{Input, MOST_STATE, ParameterWords, PathWords};
+use crate::control::Guest;
+use crate::fault::{Cause, Latch, fault};
+use crate::instance::{self, Instance};
+use crate::metadata::{GuestCall, GuestEvent};
+use crate::module::GuestModule;
+
+/// What all calls of an algorithm have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// The values of its parameters.
+    pub(crate) parameters: ParameterWords,
+    /// Instructions of a call.
+    pub(crate) fuel: u64,
+}
+
+impl Settings {
+    /// Values in the order of a module's metadata, and the instructions that a call may take.
+    pub(crate) fn new(values: &[i64], fuel: u64) -> Self {
+        Self { parameters: ParameterWords::new(values), fuel }
+    }
+}
+
+/// What all queue pairs of an algorithm share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) module: Arc<GuestModule>,
+    /// The values of its parameters.
+    pub(crate) values: Vec<i64>,
+    pub(crate) settings: Settings,
+    pub(crate) latch: Latch,
+}
 
 /// One queue pair between two calls.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuePair {
-    constants: Constants,
+    path: PathWords,
     answers: Answers,
-    state: Box<[u8]>,
+    /// The module's bytes, to the end of the last word.
+    state: Box<[u64]>,
 }
 
 impl QueuePair {
-    /// One that has not started: [`open`](Self::open).
-    pub(crate) fn new(path: &Path, parameters: &[i64], state_len: usize) -> Self {
-        Self {
-            constants: Constants::new(path, parameters),
-            answers: Answers { rate: 0, window: NEVER, timers: [NEVER; Timers::MAX], flags: 0 },
-            state: vec![0; state_len].into(),
-        }
+    /// One that has not started: [`GuestCall::Open`].
+    pub(crate) fn new(path: &Path, state_len: usize) -> Self {
+        let state = vec![0; state_len.min(MOST_STATE).div_ceil(8)];
+        Self { path: PathWords::new(path), answers: Answers::NONE, state: state.into() }
     }
 
-    /// Starts it.
-    pub(crate) fn open(
-        &mut self,
-        instance: &mut Instance,
-        now: u64,
-        fuel: u64,
-    ) -> Result<(), Cause> {
-        self.call(instance, OPEN, &Input::at(now), fuel)
-    }
-
-    /// Tells the guest of an event, and takes its answers. If one cannot be, or the call fails, all stays as it is.
+    /// Calls the guest, and takes its answers. If one cannot be, or the call fails, all stays as it is.
+    #[inline(always)]
     pub(crate) fn call(
         &mut self,
         instance: &mut Instance,
-        kind: u32,
+        call: GuestCall,
         input: &Input,
-        fuel: u64,
+        settings: &Settings,
     ) -> Result<(), Cause> {
-        let mut block = instance.block()?;
+        let mut block = instance.block();
         block.set_input(input);
-        block.set_constants(&self.constants);
+        block.set_path(&self.path);
         block.set_answers(&self.answers);
+        block.set_parameters(&settings.parameters);
         block.set_state(&self.state);
-        instance.call(kind, fuel)?;
-        let block = instance.block()?;
+        instance.call(call.kind(), settings.fuel)?;
+        let block = instance.block();
         let answers = block.answers();
-        self.check(&answers, input.now)?;
+        answers.check(&self.answers, call, input)?;
         block.take_state(&mut self.state);
         self.answers = answers;
         Ok(())
-    }
-
-    fn check(&self, answers: &Answers, now: u64) -> Result<(), Cause> {
-        if answers.rate == 0 || answers.rate > MOST_RATE {
-            return Err(Cause::Rate(answers.rate));
-        }
-        if answers.window == 0 {
-            return Err(Cause::Window);
-        }
-        let timers = answers.timers.iter().zip(&self.answers.timers).enumerate();
-        for (timer, (&deadline, &before)) in timers {
-            if deadline != before && deadline <= now {
-                return Err(Cause::Timer { timer, deadline, now });
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a timer would expire again at once.
-    pub(crate) fn check_expired(&self, timer: usize, now: u64) -> Result<(), Cause> {
-        let deadline = self.answers.timers[timer];
-        if deadline <= now { Err(Cause::Timer { timer, deadline, now }) } else { Ok(()) }
     }
 
     /// What it answered last.
@@ -89,18 +85,54 @@ impl QueuePair {
     }
 
     /// Its state.
-    pub(crate) fn state(&self) -> &[u8] {
+    pub(crate) fn state(&self) -> &[u64] {
         &self.state
     }
+}
 
-    /// Goes on from what was saved. Returns whether it fits.
-    pub(crate) fn restore(&mut self, seed: u64, answers: Answers, state: &[u8]) -> bool {
-        let fits = state.len() == self.state.len();
-        if fits {
-            self.constants.set_seed(seed);
-            self.answers = answers;
-            self.state.copy_from_slice(state);
+/// A queue pair, and whom it asks.
+#[derive(Debug)]
+pub(crate) struct ModuleGuest {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) pair: QueuePair,
+}
+
+impl Guest for ModuleGuest {
+    #[inline]
+    fn wants(&self, event: GuestEvent) -> bool {
+        self.shared.module.wants(event)
+    }
+
+    #[inline(always)]
+    fn ask(&mut self, call: GuestCall, input: &Input) -> Result<(), Cause> {
+        // Not by a closure, which the compiler would call.
+        let mut owned = instance::take(&self.shared.module)?;
+        self.pair.call(owned.instance(), call, input, &self.shared.settings)?;
+        instance::give_back(owned);
+        Ok(())
+    }
+
+    #[inline]
+    fn answers(&self) -> &Answers {
+        self.pair.answers()
+    }
+
+    fn failed(&mut self, call: GuestCall, input: &Input, seed: u64, cause: &Cause) {
+        self.shared.latch.record(fault(call, input, seed, cause));
+    }
+
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        save_value(&(self.pair.answers, self.pair.state.to_vec()), to)
+    }
+
+    fn load(&mut self, seed: u64, from: &mut &[u8]) -> rocelab_state::Result {
+        let (answers, state): (Answers, Vec<u64>) = load_value(from)?;
+        if state.len() != self.pair.state.len() {
+            return Err(unfit("the module has another length of state"));
         }
-        fits
+        self.pair.path.set_seed(seed);
+        self.pair.answers = answers;
+        self.pair.state.copy_from_slice(&state);
+        Ok(())
     }
 }

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::block::{FLAG_ECN, FLAG_REPACE, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
 use crate::fault::Cause;
 use crate::instance::Instance;
-use crate::metadata::GuestEvent;
+use crate::metadata::{GuestCall, GuestEvent};
 use crate::module::{GuestModule, LoadError};
-use crate::queue_pair::QueuePair;
+use crate::queue_pair::{QueuePair, Settings};
 
 /// A line: what happened at `now` (ps).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ pub struct ReplayAnswer {
     pub timers: Vec<Option<u64>>,
     /// Whether the rate counts for the packet that waits already.
     pub repaces: bool,
-    /// Instructions of the call.
+    /// Instructions of the call; 0 if the module is not told of such events.
     pub fuel: u64,
 }
 
@@ -123,6 +123,24 @@ pub enum ReplayError {
     /// The first one does not start a queue pair, or another one does.
     #[error("`open` is the first event, and no other: a file has the events of one queue pair")]
     Open,
+    /// A value that an event cannot have.
+    #[error("{key} = {value}: {fix}")]
+    Value {
+        /// Its key.
+        key: &'static str,
+        /// What is there.
+        value: u64,
+        /// What to write instead.
+        fix: &'static str,
+    },
+    /// It happens before what is on an earlier line.
+    #[error("now = {now}, and the line before has {before}: give the events in the order of time")]
+    Order {
+        /// When it happens (ps).
+        now: u64,
+        /// When the one before happened (ps).
+        before: u64,
+    },
     /// There is no such timer.
     #[error("timer = {0}: there are 0, 1 and 2")]
     Timer(u32),
@@ -136,9 +154,12 @@ pub enum ReplayError {
 pub struct Replay {
     instance: Instance,
     pair: Option<QueuePair>,
-    values: Vec<i64>,
+    settings: Settings,
     state: usize,
-    fuel: u64,
+    /// What the module is told of.
+    told: Vec<GuestEvent>,
+    /// When the latest event happened (ps).
+    now: u64,
 }
 
 impl Replay {
@@ -146,9 +167,11 @@ impl Replay {
     ///
     /// # Errors
     /// If no instance can be made.
-    pub fn new(module: &GuestModule, values: Vec<i64>, fuel: u64) -> Result<Self, LoadError> {
+    pub fn new(module: &GuestModule, values: &[i64], fuel: u64) -> Result<Self, LoadError> {
         let instance = Instance::new(module.compiled())?;
-        Ok(Self { instance, pair: None, values, state: module.metadata().state, fuel })
+        let settings = Settings::new(values, fuel);
+        let (state, told) = (module.metadata().state, module.metadata().told());
+        Ok(Self { instance, pair: None, settings, state, told, now: 0 })
     }
 
     /// Tells the guest of the event of a line.
@@ -161,31 +184,35 @@ impl Replay {
     }
 
     fn tell(&mut self, event: &ReplayEvent) -> Result<ReplayAnswer, ReplayError> {
-        let Self { instance, pair, values, state, fuel } = self;
-        let failed = ReplayError::Guest;
-        let pair = match (event.parts()?, pair) {
+        let Self { instance, pair, settings, state, told, now } = self;
+        let (pair, call, input) = match (event.parts()?, pair) {
             (Parts::Open(path), pair @ None) => {
-                let pair = pair.insert(QueuePair::new(&path, values, *state));
-                pair.open(instance, path.start.ps(), *fuel).map_err(failed)?;
-                pair
+                let input = Input::at(path.start.ps());
+                (pair.insert(QueuePair::new(&path, *state)), GuestCall::Open, input)
             }
-            (Parts::Event(event, input), Some(pair)) => {
-                pair.call(instance, event.kind(), &input, *fuel).map_err(failed)?;
-                if event == GuestEvent::Timer {
-                    pair.check_expired(input.value as usize, input.now).map_err(failed)?;
-                }
-                pair
-            }
+            (Parts::Event(event, input), Some(pair)) => (pair, GuestCall::Event(event), input),
             (Parts::Open(_), Some(_)) | (Parts::Event(..), None) => return Err(ReplayError::Open),
         };
+        if input.now < *now {
+            return Err(ReplayError::Order { now: input.now, before: *now });
+        }
+        *now = input.now;
+        // As in a run, of which the events may have been written down for another module.
+        let is_told = match call {
+            GuestCall::Open => true,
+            GuestCall::Event(event) => told.contains(&event),
+        };
+        if is_told {
+            pair.call(instance, call, &input, settings).map_err(ReplayError::Guest)?;
+        }
         let answers = pair.answers();
         let unless_never = |value: u64| (value != NEVER).then_some(value);
         Ok(ReplayAnswer {
             rate: answers.rate,
             window: unless_never(answers.window),
             timers: answers.timers.map(unless_never).to_vec(),
-            repaces: answers.flags & FLAG_REPACE != 0,
-            fuel: *fuel - instance.fuel_left(),
+            repaces: is_told && answers.flags & FLAG_REPACE != 0,
+            fuel: if is_told { settings.fuel - instance.fuel_left() } else { 0 },
         })
     }
 }
@@ -199,6 +226,16 @@ enum Parts {
 impl ReplayEvent {
     fn parts(&self) -> Result<Parts, ReplayError> {
         let (event, input) = match *self {
+            Self::Open { line_rate: 0, .. } => {
+                return Err(ReplayError::Value { key: "line_rate", value: 0, fix: "give bit/s" });
+            }
+            Self::Open { mtu: 0, .. } => {
+                return Err(ReplayError::Value { key: "mtu", value: 0, fix: "give bytes" });
+            }
+            Self::Cnm { feedback, .. } if feedback > 63 => {
+                let (key, value) = ("feedback", feedback.into());
+                return Err(ReplayError::Value { key, value, fix: "give 0 to 63" });
+            }
             Self::Open { now, line_rate, base_rtt, bdp, mtu, seed } => {
                 return Ok(Parts::Open(Path {
                     line_rate: Bandwidth::from_bps(line_rate),

@@ -191,6 +191,72 @@ fn the_check_tells_of_endless_loops_and_bad_answers() {
     );
 }
 
+/// The bits of NaN that arithmetic makes differ between processors: here as everywhere they are 0x7ff8000000000000.
+#[test]
+fn nan_has_the_same_bits_everywhere() {
+    let zero = "(f64.convert_i64_u (i64.load (i32.const 8)))";
+    let nan = format!("(f64.div {zero} {zero})");
+    let single = format!("(f32.demote_f64 {nan})");
+    let canonical = 0x7ff8_0000_0000_0000_u64;
+    for (stored, expected) in [
+        (format!("(i64.reinterpret_f64 {nan})"), canonical),
+        (format!("(i64.reinterpret_f64 (f64.neg {nan}))"), canonical),
+        (format!("(i64.reinterpret_f64 (f64.sqrt (f64.const -1)))"), canonical),
+        (
+            format!("(i64.reinterpret_f64 (f64.copysign (f64.const 1) (f64.neg {nan})))"),
+            1_f64.to_bits(),
+        ),
+        (format!("(i64.extend_i32_u (i32.reinterpret_f32 (f32.neg {single})))"), 0x7fc0_0000),
+        // A vector: the module is left to Cranelift, whose NaN is the same.
+        (
+            format!("(i64x2.extract_lane 1 (f64x2.div (f64x2.splat {zero}) (f64x2.splat {zero})))"),
+            canonical,
+        ),
+        // Other numbers stay as they are.
+        ("(i64.reinterpret_f64 (f64.const -0.0))".into(), (-0.0_f64).to_bits()),
+        ("(i64.reinterpret_f64 (f64.const -inf))".into(), f64::NEG_INFINITY.to_bits()),
+    ] {
+        // The window is the number's bits, but for the sign, and one more.
+        let body = format!(
+            "(local.set $x {stored}) (i64.store (i32.const 1128) (i64.add (local.get $x) (i64.const 1)))"
+        );
+        assert_eq!(window(&body), expected + 1, "{stored}");
+    }
+    // Stored as a number, by a function with parameters and locals of its own.
+    let function = "(func $keep (param f64 i32) (local f32 f64 i64) (local.set 3 (local.get 0))
+        (f64.store (local.get 1) (local.get 3)) (f32.store offset=8 (local.get 1) (f32.demote_f64 (local.get 3))))";
+    let body = format!("(call $keep (f64.neg {nan}) (i32.const 1128))");
+    let body = format!(
+        "{body} (local.set $x (i64.load32_u (i32.const 1136))) (i64.store (i32.const 1136) (i64.const -1))
+         (i64.store (i32.const 1128) (i64.add (i64.load (i32.const 1128)) (local.get $x)))"
+    );
+    let module = load(&guest(function, "", &body)).unwrap();
+    assert_eq!(window_of(module), canonical + 0x7fc0_0000);
+}
+
+/// The window that a module with this body answers first.
+fn window(body: &str) -> u64 {
+    window_of(load(&guest("", "", body)).unwrap())
+}
+
+fn window_of(module: GuestModule) -> u64 {
+    let algorithm = GuestAlgorithm::new(Arc::new(module), &BTreeMap::new(), FUEL).unwrap();
+    let window = algorithm.build(&path(1)).window();
+    assert_eq!(algorithm.fault(), None);
+    window.expect("a window")
+}
+
+/// Code without functions and loops has no place that looks at the limit.
+#[test]
+fn the_limit_holds_to_the_instruction() {
+    let module = Arc::new(load(&guest("", "", "")).unwrap());
+    let most = check(&module, &[], FUEL).unwrap().most_fuel;
+    for (fuel, faults) in [(most, 0), (most - 1, 1)] {
+        let findings = check(&module, &[], fuel).unwrap();
+        assert_eq!(findings.faults.len(), faults, "{most}: {findings:?}");
+    }
+}
+
 #[test]
 fn a_saved_controller_goes_on_as_it_was() {
     let counting =

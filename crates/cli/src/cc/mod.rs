@@ -83,7 +83,15 @@ impl GuestArguments {
         })?;
         let module = rocelab_wasm::GuestModule::new(&bytes)
             .map_err(|error| Failure::Input(format!("{shown}: {error}; {}", error.help())))?;
-        let given = self.parameters.iter().map(|text| parameter(text)).collect::<Result<_, _>>()?;
+        let mut given = std::collections::BTreeMap::new();
+        for text in &self.parameters {
+            let (key, value) = parameter(text)?;
+            if given.insert(key, value).is_some() {
+                return Err(Failure::Input(format!(
+                    "--parameter {text}: it is given twice; give each parameter once"
+                )));
+            }
+        }
         let values = rocelab_wasm::values(module.metadata(), &given)
             .map_err(|error| Failure::Input(format!("--parameter {error}")))?;
         Ok((module, values))

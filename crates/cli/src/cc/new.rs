@@ -37,6 +37,8 @@ const CARGO_CONFIG: &str = include_str!("../../../../guests/.cargo/config.toml")
 const C: &str = include_str!("../../../../guests/c/aimd.c");
 const C_HEADER: &str = include_str!("../../../../guests/c/rocelab_cc.h");
 const WAT: &str = include_str!("../../../../guests/wat/aimd.wat");
+/// Bytes of its metadata.
+const WAT_METADATA: usize = 428;
 
 /// Writes a folder with a congestion control that works.
 pub(crate) fn execute(arguments: &NewArguments) -> Result<Exit, Failure> {
@@ -55,9 +57,7 @@ pub(crate) fn execute(arguments: &NewArguments) -> Result<Exit, Failure> {
     let (files, build, module) = match arguments.lang {
         Language::C => c(name),
         Language::Rust => rust(name),
-        Language::Wat => {
-            (vec![(format!("{name}.wat"), WAT.to_owned())], None, format!("{name}.wat"))
-        }
+        Language::Wat => (vec![(format!("{name}.wat"), wat(name))], None, format!("{name}.wat")),
     };
     for (file, text) in files {
         write(&folder.join(file), &text)?;
@@ -73,7 +73,9 @@ pub(crate) fn execute(arguments: &NewArguments) -> Result<Exit, Failure> {
 }
 
 fn c(name: &str) -> (Vec<NewFile>, Option<String>, String) {
-    let own = |text: &str| text.replace("aimd.", &format!("{name}."));
+    let own = |text: &str| {
+        named(text, "\\\"name\\\": \\\"aimd\\\"", name).replace("aimd.", &format!("{name}."))
+    };
     let files = vec![(format!("{name}.c"), own(C)), ("rocelab_cc.h".into(), C_HEADER.into())];
     let build = format!(
         "clang --target=wasm32 -O2 -nostdlib -Wl,--no-entry -Wl,-z,stack-size=4096 -o {name}.wasm {name}.c"
@@ -90,7 +92,7 @@ fn rust(name: &str) -> (Vec<NewFile>, Option<String>, String) {
     let library = "[package]\nname = \"rocelab-cc\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
     let files = vec![
         ("Cargo.toml".into(), manifest),
-        ("src/lib.rs".into(), RUST.into()),
+        ("src/lib.rs".into(), named(RUST, "\"name\": \"aimd\"", name)),
         (".cargo/config.toml".into(), CARGO_CONFIG.into()),
         ("rocelab-cc/Cargo.toml".into(), library.into()),
         ("rocelab-cc/src/lib.rs".into(), RUST_LIBRARY.into()),
@@ -98,6 +100,18 @@ fn rust(name: &str) -> (Vec<NewFile>, Option<String>, String) {
     let build = "rustup target add wasm32-unknown-unknown && cargo build --release".to_owned();
     let file = name.replace('-', "_");
     (files, Some(build), format!("target/wasm32-unknown-unknown/release/{file}.wasm"))
+}
+
+fn wat(name: &str) -> String {
+    // The text says how long its metadata are.
+    let len = WAT_METADATA + name.len() - "aimd".len();
+    named(WAT, "\\\"name\\\": \\\"aimd\\\"", name)
+        .replace(&format!("(i64.const {WAT_METADATA})"), &format!("(i64.const {len})"))
+}
+
+/// An example whose metadata have another name; `key` is the name as they have it.
+fn named(example: &str, key: &str, name: &str) -> String {
+    example.replace(key, &key.replace("aimd", name))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! `rocelab cc replay`.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 
 use rocelab_wasm::{Replay, ReplayError};
 
@@ -21,10 +21,16 @@ pub(super) fn execute(arguments: &ReplayArguments) -> Result<Exit, Failure> {
             path.display()
         ))
     })?;
-    let mut replay = Replay::new(&module, values, arguments.guest.fuel)
+    let mut replay = Replay::new(&module, &values, arguments.guest.fuel)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.guest.path.display())))?;
     for (number, line) in (1..).zip(BufReader::new(file).lines()) {
-        let line = line.map_err(failed)?;
+        let line = line.map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => Failure::Input(format!(
+                "{}:{number}: it is no text; name a file of events, a JSON object a line",
+                path.display()
+            )),
+            _ => failed(error),
+        })?;
         if line.trim().is_empty() {
             continue;
         }

@@ -1,6 +1,6 @@
 //! Congestion controls that users wrote: the program loads modules, runs them as native ones, and tells what is wrong with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::program::{Ended, Sandbox, repository};
@@ -171,6 +171,14 @@ fn results_run_again_from_their_folder() {
         sandbox.json("again/summary.json")["digest"]
     );
     assert!(sandbox.text("again/flows.csv").contains(",wasm:aimd,"));
+    let control = &sandbox.json("again/run.json")["congestion_controls"][0];
+    assert_eq!(control["name"], "wasm:aimd");
+    assert!(resolved.contains(&format!("sha256 = {}", control["sha256"])), "{control}");
+    // Rates of modules are sampled as those of native algorithms.
+    let rates = sandbox.text("first/samples/rates.csv");
+    let rates: BTreeSet<_> =
+        rates.lines().skip(1).filter_map(|row| row.split(',').nth(5)).collect();
+    assert!(rates.len() > 20, "{rates:?}");
 }
 
 #[test]
@@ -333,11 +341,15 @@ fn cc_check_tells_what_a_module_is_and_does() {
 fn cc_new_and_replay_work_together() {
     let sandbox = sandbox();
     sandbox.succeeds(&["cc", "new", "mine", "--lang", "wat"]);
-    sandbox.succeeds(&["cc", "check", "mine/mine.wat"]);
+    let told = sandbox.succeeds(&["cc", "check", "mine/mine.wat"]);
+    assert!(told.starts_with("mine/mine.wat: mine, "), "it has its own name: {told}");
     for (lang, file) in [("c", "ours/rocelab_cc.h"), ("rust", "yours/rocelab-cc/src/lib.rs")] {
         let name = file.split('/').next().unwrap();
         let told = sandbox.succeeds(&["cc", "new", name, "--lang", lang]);
         assert!(told.contains("build it:") && sandbox.path(file).exists(), "{told}");
+        let source = if lang == "c" { "ours/ours.c" } else { "yours/src/lib.rs" };
+        let source = sandbox.text(source).replace('\\', "");
+        assert!(source.contains(&format!("\"name\": \"{name}\"")), "{source}");
         assert_eq!(
             sandbox.rocelab(&["cc", "new", name, "--lang", lang]).code,
             Some(2),
@@ -355,10 +367,36 @@ fn cc_new_and_replay_work_together() {
     assert_eq!(lines.len(), 2);
     assert!(lines[0].starts_with("{\"rate\":100000000000,\"window\":null,"), "{told}");
     assert!(lines[1].starts_with("{\"rate\":50000000000,"), "{told}");
-    sandbox.write("events.jsonl", "{\"event\": \"cnp\", \"now\": 5}\n");
-    let ended = sandbox.rocelab(&["cc", "replay", "mine/mine.wat", "events.jsonl"]);
+    let open = "{\"event\": \"open\", \"now\": 5, \"line_rate\": 100000000000, \"base_rtt\": 8000000, \"bdp\": 1, \"mtu\": 1024}\n";
+    let event = |text: &str| format!("{open}{{\"event\": {text}}}\n");
+    for (events, expected) in [
+        (
+            "{\"event\": \"cnp\", \"now\": 5}\n".to_owned(),
+            "events.jsonl:1: `open` is the first event",
+        ),
+        (open.replace("100000000000", "0"), "events.jsonl:1: line_rate = 0: give bit/s"),
+        (
+            event("\"cnm\", \"now\": 6, \"feedback\": 64"),
+            "events.jsonl:2: feedback = 64: give 0 to 63",
+        ),
+        (event("\"loss\", \"now\": 4"), "events.jsonl:2: now = 4, and the line before has 5"),
+        (event("\"timer\", \"now\": 6, \"timer\": 3"), "events.jsonl:2: timer = 3"),
+        (event("\"ack\""), "events.jsonl:2: it is no event"),
+    ] {
+        sandbox.write("events.jsonl", &events);
+        let ended = sandbox.rocelab(&["cc", "replay", "mine/mine.wat", "events.jsonl"]);
+        assert_eq!(ended.code, Some(2), "{events}");
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
+    // It asks for marks, and is not told of CNPs.
+    sandbox.write("events.jsonl", event("\"cnp\", \"now\": 6"));
+    let told = sandbox.succeeds(&["cc", "replay", "mine/mine.wat", "events.jsonl"]);
+    assert!(told.ends_with("\"fuel\":0}\n"), "{told}");
+    let twice =
+        ["cc", "check", "mine/mine.wat", "--parameter", "least=1", "--parameter", "least=2"];
+    let ended = sandbox.rocelab(&twice);
     assert!(
-        ended.code == Some(2) && ended.stderr.contains("events.jsonl:1: `open` is the first event"),
+        ended.code == Some(2) && ended.stderr.contains("it is given twice"),
         "{}",
         ended.stderr
     );

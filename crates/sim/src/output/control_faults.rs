@@ -1,9 +1,11 @@
-//! Congestion controls that users wrote, and that went wrong in a run.
+//! Congestion controls that users wrote: which they are, and what went wrong in them in a run.
 
 use std::fmt;
 
 use rocelab_fabric::NodeId;
-use rocelab_transport::congestion_control::{ControlFault, control_seed};
+use rocelab_results::UserControl;
+use rocelab_transport::Algorithm;
+use rocelab_transport::congestion_control::{ControlFault, Loaded, control_seed};
 use rocelab_units::SimTime;
 
 use super::error::RunError;
@@ -30,6 +32,21 @@ impl fmt::Display for FailedControl {
             "the congestion control `{module}` failed at {time}, {owner}, told of `{event}`: {cause}"
         )
     }
+}
+
+/// The congestion controls of a plan that the user wrote, each once, by name.
+pub(super) fn user_controls(plan: &Plan) -> Vec<UserControl> {
+    let loaded = plan.algorithms().into_iter().filter_map(Algorithm::loaded);
+    let mut all: Vec<_> = loaded
+        .map(|Loaded(one)| UserControl {
+            name: one.label().to_owned(),
+            version: one.version().to_owned(),
+            sha256: one.identity().to_owned(),
+        })
+        .collect();
+    all.sort();
+    all.dedup();
+    all
 }
 
 /// Ends a run in which a congestion control went wrong. All parts have come equally far, so that the earliest fault is the same

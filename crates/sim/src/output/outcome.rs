@@ -1,6 +1,6 @@
 //! What a run comes to.
 
-use rocelab_results::Summary;
+use rocelab_results::{Summary, UserControl};
 
 use crate::simulation::{Ending, Execution};
 
@@ -18,6 +18,8 @@ pub struct Outcome {
     pub before: Before,
     /// How it was carried out.
     pub execution: Execution,
+    /// The congestion controls that the user wrote.
+    pub congestion_controls: Vec<UserControl>,
 }
 
 /// What there was before a run went on from a checkpoint; nothing for one that began at time zero.

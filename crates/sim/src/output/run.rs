@@ -151,5 +151,7 @@ pub(super) fn conclude<P: Compiled>(
     simulation.network().audit()?;
     let summary = output.finish(&simulation, ending)?;
     let (events, execution) = (simulation.events(), simulation.execution());
-    Ok(Outcome { ending, summary, events, before: Before::default(), execution })
+    let congestion_controls = control_faults::user_controls(simulation.network().plan());
+    let before = Before::default();
+    Ok(Outcome { ending, summary, events, before, execution, congestion_controls })
 }

@@ -61,8 +61,9 @@ fn check_algorithm(named: &Named<'_>) -> Result<(), Fault> {
 
 /// The algorithms that RoCE v1 can use.
 fn working_without_ecn() -> String {
-    // Of a module that is not loaded nobody knows.
-    let is_known = |algorithm: &Algorithm| !matches!(algorithm, Algorithm::Wasm(_));
+    // Of what users wrote nobody knows.
+    let is_known =
+        |algorithm: &Algorithm| !matches!(algorithm, Algorithm::Wasm(_) | Algorithm::Python(_));
     let usable =
         Algorithm::all_defaults().filter(|algorithm| is_known(algorithm) && !algorithm.needs_ecn());
     usable.map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,5 @@
 //! Congestion controls that users wrote: their modules are loaded before anything is planned, because what they need to be
-//! told decides what switches and hosts do.
+//! told decides what switches and hosts do. Classes of Python are there before, or not at all.
 
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::wasm::Parameters;
@@ -10,10 +10,19 @@ use crate::scenario::{Fault, Scenario};
 /// Loads every module that the scenario names, unless that was done before.
 pub(super) fn load(scenario: &Scenario) -> Result<(), Fault> {
     for named in named(scenario) {
-        if let Algorithm::Wasm(parameters) = named.algorithm
-            && parameters.module.get().is_none()
-        {
-            load_one(scenario, &named.section(), parameters)?;
+        match named.algorithm {
+            Algorithm::Wasm(parameters) if parameters.module.get().is_none() => {
+                load_one(scenario, &named.section(), parameters)?;
+            }
+            Algorithm::Python(parameters) if parameters.loaded.get().is_none() => {
+                let problem =
+                    "a class of Python can be used by runs that Python starts, and only there";
+                let key = format!("{}.class", named.section());
+                return Err(Fault::at(key, problem).value(&parameters.class).help(
+                    "give the class to `Scenario.run(congestion_control=...)` of the Python package, or choose another algorithm",
+                ));
+            }
+            _ => {}
         }
     }
     Ok(())

@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use delay::Delay;
-pub use external::{ControlFault, ExternalAlgorithm, Loaded};
+pub use external::{ControlFault, ExternalAlgorithm, Loaded, Slot};
 pub use feedback::Feedback;
 pub use interface::{Ack, CongestionControl, LossEvent, Path, Sent, Telemetry, control_seed};
 pub(crate) use late::Late;
@@ -92,6 +92,8 @@ algorithms! {
     Qcn = "qcn" => qcn,
     /// A WebAssembly module that the user wrote.
     Wasm = "wasm" => wasm,
+    /// A class of Python that the user wrote; only in runs that Python starts.
+    Python = "python" => python,
 }
 
 impl Algorithm {
@@ -141,6 +143,7 @@ impl Algorithm {
     pub fn loaded(&self) -> Option<&Loaded> {
         match self {
             Self::Wasm(parameters) => parameters.module.get(),
+            Self::Python(parameters) => parameters.loaded.get(),
             _ => None,
         }
     }
@@ -159,8 +162,12 @@ impl Algorithm {
     pub fn for_run(&self) -> Self {
         match (self, self.loaded()) {
             (Self::Wasm(parameters), Some(loaded)) => {
-                let module = wasm::Slot::of(loaded.0.for_run());
+                let module = Slot::of(loaded.0.for_run());
                 Self::Wasm(wasm::Parameters { module, ..parameters.clone() })
+            }
+            (Self::Python(parameters), Some(loaded)) => {
+                let loaded = Slot::of(loaded.0.for_run());
+                Self::Python(python::Parameters { loaded, ..parameters.clone() })
             }
             _ => self.clone(),
         }

@@ -5,14 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
 
 use rocelab_units::Bandwidth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::external::{ControlFault, Loaded};
-use super::none::Parameters as NoControl;
+use super::external::{Loaded, Slot};
 use super::{CongestionControl, Definition, Feedback, InvalidParameter, Path};
 
 pub(super) const SUMMARY: &str = "a WebAssembly module that the user wrote";
@@ -39,34 +37,6 @@ pub struct Parameters {
     /// The module, once it was loaded.
     #[serde(skip)]
     pub module: Slot,
-}
-
-/// The place of a module that is loaded once, and then there for all copies of the parameters.
-#[derive(Clone, Debug, Default)]
-pub struct Slot(Arc<OnceLock<Loaded>>);
-
-impl Slot {
-    /// A place that has one.
-    pub fn of(loaded: Loaded) -> Self {
-        Self(Arc::new(OnceLock::from(loaded)))
-    }
-
-    /// What is there.
-    pub fn get(&self) -> Option<&Loaded> {
-        self.0.get()
-    }
-
-    /// Puts a module there, unless one is there.
-    pub fn fill(&self, loaded: Loaded) {
-        self.0.get_or_init(|| loaded);
-    }
-}
-
-/// What is loaded follows from the other parameters.
-impl PartialEq for Slot {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
 }
 
 /// The value of a parameter.
@@ -99,11 +69,6 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The first thing that went wrong in one of its controllers.
-    pub fn fault(&self) -> Option<ControlFault> {
-        self.module.get()?.0.fault()
-    }
-
     /// With all that is known of the module.
     pub(super) fn pinned(&self, loaded: &Loaded) -> Self {
         let values = loaded.0.values().into_iter();
@@ -117,7 +82,7 @@ impl Parameters {
 
 impl Definition for Parameters {
     fn feedback(&self, line_rate: Bandwidth) -> Feedback {
-        self.module.get().map_or(Feedback::None, |loaded| loaded.0.feedback(line_rate))
+        self.module.feedback(line_rate)
     }
 
     fn validate(&self) -> Result<(), InvalidParameter> {
@@ -131,9 +96,6 @@ impl Definition for Parameters {
     }
 
     fn build(&self, path: &Path) -> Box<dyn CongestionControl> {
-        match self.module.get() {
-            Some(loaded) => loaded.0.build(path),
-            None => NoControl::default().build(path),
-        }
+        self.module.build(path)
     }
 }
