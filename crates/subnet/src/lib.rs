@@ -20,6 +20,7 @@
 //!
 //! Switches and end ports are indices into lists in the order of a sweep ([`Guid::sweep_key`]), which decides ties.
 
+mod adaptive;
 mod balance;
 mod channels;
 mod credit_loops;
@@ -40,6 +41,7 @@ mod subnet;
 mod tables;
 mod topology;
 
+pub use adaptive::AdaptiveGroups;
 pub use credit_loops::{CreditLoop, SERVICE_LEVELS, credit_loops, credit_loops_by};
 pub use engine::{Engine, Options, Routing, route};
 pub use error::InputError;

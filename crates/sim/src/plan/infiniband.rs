@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    CreditConfig, DATA_LANES, InputQueues, MIN_FRAME, NodeId, StaticRoute, Topology, VlArbitration,
-    blocks_of,
+    CreditConfig, DATA_LANES, FecnConfig, FecnMarker, InputQueues, MIN_FRAME, NodeId, StaticRoute,
+    Topology, VlArbitration, blocks_of,
 };
-use rocelab_subnet::{Engine, Guid, NO_PORT, Node, NodeKind, Options, PortId, Routing, Subnet};
+use rocelab_subnet::{
+    AdaptiveGroups, Engine, Guid, Node, NodeKind, Options, PortId, Routing, Subnet,
+};
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};
 
@@ -17,6 +19,10 @@ use crate::scenario::VlBuffer;
 /// Byte times of a flow control packet, its delimiters included.
 #[expect(clippy::cast_possible_truncation, reason = "8")]
 const FLOW_CONTROL_LEN: u32 = (FlowControlPacket::LEN + DELIMITERS_LEN) as u32;
+
+/// Bytes of a block.
+#[expect(clippy::cast_possible_truncation, reason = "64")]
+const BLOCK: u32 = CREDIT_BLOCK_LEN as u32;
 
 /// The node GUIDs of switches and channel adapters begin here.
 const SWITCH_GUIDS: u64 = 0x20_0000;
@@ -35,6 +41,8 @@ pub struct InfiniBandPlan {
     pub vl_buffer: VlBuffer,
     /// The least time between two flow control packets of a lane while data waits.
     pub update_interval: Duration,
+    /// When switches set FECN; none: never.
+    pub congestion_control: Option<FecnConfig>,
     /// Who routes, and how.
     pub manager: SubnetManagerPlan,
     /// What it decided of the whole network.
@@ -50,6 +58,8 @@ pub struct SubnetManagerPlan {
     pub roots: Option<Vec<NodeId>>,
     /// Data lanes that the engine may use.
     pub lanes: u8,
+    /// Whether switches choose among the ports of the least hops.
+    pub is_adaptive: bool,
 }
 
 /// LIDs, forwarding tables and service levels.
@@ -59,6 +69,8 @@ pub struct RoutedSubnet {
     pub subnet: Subnet,
     /// The tables, and the engine that made them.
     pub routing: Routing,
+    /// What switches choose among, where they do.
+    pub groups: Option<AdaptiveGroups>,
     /// By node of the topology: the end port of a host.
     end_ports: Vec<Option<usize>>,
 }
@@ -82,13 +94,15 @@ impl SubnetManagerPlan {
         let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
         let options = Options { lanes: self.lanes, roots, ..Options::default() };
         let routing = rocelab_subnet::route(&subnet, self.engine, &options);
+        let groups =
+            self.is_adaptive.then(|| AdaptiveGroups::new(&subnet, routing.engine, &options));
         let mut end_ports = vec![None; topology.nodes.len()];
         for (number, end_port) in subnet.end_ports().iter().enumerate() {
             if let Some(place) = end_ports.get_mut(end_port.id.node) {
                 *place = Some(number);
             }
         }
-        Ok(RoutedSubnet { subnet, routing, end_ports })
+        Ok(RoutedSubnet { subnet, routing, groups: groups.flatten(), end_ports })
     }
 }
 
@@ -99,18 +113,26 @@ impl RoutedSubnet {
         let mut routes = Vec::new();
         for (switch, &node) in self.subnet.switches().iter().enumerate() {
             for &(host, lid) in &hosts {
-                let port = self.routing.tables.forwarding.port(switch, lid);
-                let Some(port) = port.filter(|&port| port != NO_PORT && port > 0) else { continue };
+                let ports = self.ports_towards(switch, lid);
+                if ports.is_empty() {
+                    continue;
+                }
                 let switch = u32::try_from(node).unwrap_or(NodeId::MAX);
-                routes.push(StaticRoute {
-                    switch,
-                    destination: host,
-                    ports: vec![u16::from(port) - 1],
-                });
+                routes.push(StaticRoute { switch, destination: host, ports });
             }
         }
         routes.sort_by_key(|route| (route.switch, route.destination));
         routes
+    }
+
+    /// The ports, counted from 0, by which a switch may forward packets to a LID: one, or those among which it chooses.
+    fn ports_towards(&self, switch: usize, lid: u16) -> Vec<u16> {
+        let tables = &self.routing.tables.forwarding;
+        let ports = match &self.groups {
+            Some(groups) => groups.ports(&self.subnet, tables, switch, lid),
+            None => tables.port(switch, lid).into_iter().collect(),
+        };
+        ports.into_iter().filter(|&port| port > 0).map(|port| u16::from(port) - 1).collect()
     }
 
     /// Hosts with their LIDs.
@@ -220,6 +242,19 @@ impl InfiniBandPorts<'_> {
         };
         let blocks = u16::try_from(blocks).unwrap_or(u16::MAX);
         std::array::from_fn(|lane| if lane < usize::from(plan.data_vls) { blocks } else { 0 })
+    }
+
+    /// The FECN marks of the port of a switch behind which `neighbour` is, if it makes any.
+    pub(crate) fn forward_marks(
+        &self,
+        switch: NodeId,
+        neighbour: &Neighbour,
+    ) -> Option<FecnMarker> {
+        let config = self.0.infiniband.as_ref()?.congestion_control?;
+        let blocks = self.lane_buffers(switch, neighbour);
+        let leads_to_adapter = self.0.topology.is_host(neighbour.node);
+        let bytes = blocks.map(|blocks| u32::from(blocks) * BLOCK);
+        (config.threshold > 0).then(|| FecnMarker::new(&config, bytes, leads_to_adapter))
     }
 
     /// How long the credits of a packet of the path MTU that comes in at the port of `node` behind which `neighbour` is are on

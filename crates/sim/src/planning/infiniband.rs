@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight};
-use rocelab_subnet::Engine;
+use rocelab_subnet::{AdaptiveGroups, Engine};
+use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 
 use super::{algorithms, of_ethernet, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
+    AdaptiveRouting, Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -18,12 +19,13 @@ const MOST_ENTRIES: usize = 64;
 
 /// The scenario as it is planned: on InfiniBand nothing has an IP header, every lane is lossless, and any link may be used.
 pub(super) fn as_planned(mut scenario: Scenario) -> Scenario {
-    if scenario.infiniband.is_some() {
+    if let Some(infiniband) = &scenario.infiniband {
         scenario.roce.version = RoceVersion::V1;
         scenario.layer2.forwarding = Forwarding::Multipath;
         scenario.switch = SwitchConfig {
             lossless: (0..8).collect(),
             flow_control: LinkFlowControl::Credits,
+            load_balancing: infiniband.sm.adaptive_routing.load_balancing(),
             latency: scenario.switch.latency,
             forwarding: scenario.switch.forwarding,
             ..SwitchConfig::default()
@@ -38,6 +40,8 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     check_lanes(config)?;
     engine_of(config)?;
     check_roots(config)?;
+    check_choice(config)?;
+    check_marks(config)?;
     of_ethernet::check(scenario)?;
     check_algorithms(scenario)
 }
@@ -99,6 +103,18 @@ fn check_roots(config: &InfiniBandConfig) -> Result<(), Fault> {
     })
 }
 
+/// Engines whose ways are no matter of choice leave none.
+fn check_choice(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let chooses = config.sm.adaptive_routing != AdaptiveRouting::None;
+    let engine = engine_of(config)?;
+    ensure(!chooses || AdaptiveGroups::ENGINES.contains(&engine), || {
+        let names = AdaptiveGroups::ENGINES.map(Engine::name);
+        let text = format!("`{engine}` leaves switches no choice: its ways depend on each other");
+        Fault::at("infiniband.sm.adaptive_routing", text)
+            .help(format!("leave it out, or use the engine {}", names.join(" or ")))
+    })
+}
+
 fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
     let usable = || Engine::ALL.into_iter().filter(|&engine| engine != Engine::File);
     usable().find(|engine| engine.name() == config.sm.engine).ok_or_else(|| {
@@ -109,15 +125,26 @@ fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
     })
 }
 
-/// Only what acknowledgements tell by their time reaches a sender.
+fn check_marks(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let Some(marks) = &config.congestion_control else { return Ok(()) };
+    ensure(marks.has_valid_threshold(), || {
+        Fault::at("infiniband.congestion_control.threshold", "a threshold is a field of 4 bits")
+            .value(marks.threshold)
+            .help("give 0 (never) to 15 (as soon as a sixteenth of a buffer waits)")
+    })
+}
+
+/// What acknowledgements tell by their time reaches a sender, and marks, for those that are made for them.
 fn check_algorithms(scenario: &Scenario) -> Result<(), Fault> {
     for named in algorithms::named(scenario) {
         let feedback = named.algorithm.feedback(Bandwidth::default());
-        ensure(matches!(feedback, Feedback::None | Feedback::Rtt), || {
+        let follows_fecn = matches!(named.algorithm, Algorithm::InfiniBand(_) | Algorithm::Wasm(_))
+            && named.algorithm.needs_ecn();
+        ensure(follows_fecn || matches!(feedback, Feedback::None | Feedback::Rtt), || {
             let name = named.algorithm.name();
             let text = format!("`{name}` needs what switches of Ethernet tell of congestion");
             Fault::at(named.section(), text)
-                .help("use `none`, `timely`, `patched-timely` or `swift`")
+                .help("use `infiniband`, `none`, `timely`, `patched-timely` or `swift`")
         })?;
     }
     Ok(())
@@ -137,7 +164,12 @@ pub(super) fn build(
             Some(found.map_err(|fault| fault.within("infiniband.sm.roots"))?)
         }
     };
-    let manager = SubnetManagerPlan { engine: engine_of(config)?, roots, lanes: config.data_vls };
+    let manager = SubnetManagerPlan {
+        engine: engine_of(config)?,
+        roots,
+        lanes: config.data_vls,
+        is_adaptive: config.sm.adaptive_routing != AdaptiveRouting::None,
+    };
     let routed = manager.route(topology, active).map_err(|reason| {
         Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
             .help("use a smaller topology, or one whose hosts are all connected")
@@ -152,6 +184,7 @@ pub(super) fn build(
         arbitration: config.qos.arbitration(),
         vl_buffer: config.vl_buffer,
         update_interval: config.update_interval,
+        congestion_control: config.congestion_control,
         manager,
         routed: Arc::new(routed),
     }))

@@ -124,6 +124,11 @@ impl SubnetFinding {
 /// The loops of credits that tables leave. Packets have the service levels of the first tables.
 fn loops(plan: &Plan, infiniband: &InfiniBandPlan, routed: &RoutedSubnet) -> Vec<LaneLoop> {
     let any = lanes_in_use(plan);
+    if let Some(groups) = &routed.groups {
+        let tables = &routed.routing.tables.forwarding;
+        let found = groups.credit_loops(&routed.subnet, tables, any);
+        return found.iter().map(|one| named(plan, routed, one)).collect();
+    }
     let node = |end_port: usize| {
         let node = routed.subnet.end_ports().get(end_port)?.id.node;
         u32::try_from(node).ok()

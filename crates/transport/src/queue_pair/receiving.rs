@@ -51,7 +51,7 @@ impl QueuePair {
             self.pacer.on_cnm(now, cnm.quantized_feedback);
             return;
         }
-        if packet.opcode() == Opcode::Cnp {
+        if packet.opcode().is_congestion_notification() {
             shared.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
             return;
@@ -79,9 +79,7 @@ impl QueuePair {
             Feedback::EcnEcho => self.owes_echo = true,
             Feedback::Cnp { min_interval } if now >= self.next_cnp => {
                 self.next_cnp = now.saturating_add(min_interval);
-                let cnp = Packet::new(Opcode::Cnp, self.address.dest_qp, 0).with_becn(true);
-                let (priority, marking) = (self.profile.cnp_priority, self.profile.cnp_marking);
-                shared.control.push(self.address.transmit_in(cnp, priority, marking));
+                shared.control.push(self.address.notification(&self.profile));
             }
             Feedback::Cnp { .. }
             | Feedback::Rtt
