@@ -1,5 +1,7 @@
 //! `[infiniband]`: native InfiniBand in place of RoCE's Ethernet.
 
+use std::path::PathBuf;
+
 use rocelab_fabric::{FecnConfig, LoadBalancing, VlArbitration, VlWeight};
 use rocelab_units::{Bytes, Duration};
 use schemars::JsonSchema;
@@ -90,8 +92,13 @@ impl JsonSchema for VlBuffer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubnetManagerConfig {
-    /// The routing engine, by OpenSM's names: `minhop`, `updn`, `dnup`, `ftree`, `dor`, `sssp`, `dfsssp` or `lash`.
+    /// The routing engine, by OpenSM's names: `minhop`, `updn`, `dnup`, `ftree`, `dor`, `sssp`, `dfsssp`, `lash`, or `file` for
+    /// tables that `lfts` names.
     pub engine: String,
+    /// With `file`: the forwarding tables, as OpenSM's `opensm-lfts.dump` and `rocelab sm` write them, relative to the scenario's
+    /// folder. They stay as they are after failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lfts: Option<PathBuf>,
     /// Whether switches choose among the ports of the least hops: as the tables say alone (`"none"`), for each packet the least
     /// busy (`"greedy"`), or the least busy for 2 us at a time and destination (`"bounded"`). With `minhop`, `updn` and `ftree`.
     #[serde(skip_serializing_if = "AdaptiveRouting::is_none")]
@@ -105,6 +112,7 @@ impl Default for SubnetManagerConfig {
     fn default() -> Self {
         Self {
             engine: "minhop".to_owned(),
+            lfts: None,
             adaptive_routing: AdaptiveRouting::None,
             roots: Vec::new(),
         }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::topology::{Adjacency, Cabling, Neighbour};
 use rocelab_fabric::{
     CreditConfig, DATA_LANES, FecnConfig, FecnMarker, InputQueues, MIN_FRAME, NodeId, StaticRoute,
     Topology, VlArbitration, blocks_of,
 };
 use rocelab_subnet::{
-    AdaptiveGroups, Engine, Guid, Node, NodeKind, Options, PortId, Routing, Subnet,
+    AdaptiveGroups, Engine, ForwardingTables, Guid, Node, NodeKind, Options, PortId, Routing, Subnet,
 };
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};
@@ -60,6 +60,8 @@ pub struct SubnetManagerPlan {
     pub lanes: u8,
     /// Whether switches choose among the ports of the least hops.
     pub is_adaptive: bool,
+    /// The tables of the engine `file`.
+    pub tables: Option<ForwardingTables>,
 }
 
 /// LIDs, forwarding tables and service levels.
@@ -73,14 +75,16 @@ pub struct RoutedSubnet {
     pub groups: Option<AdaptiveGroups>,
     /// By node of the topology: the end port of a host.
     end_ports: Vec<Option<usize>>,
+    /// The numbers of ports, where a file says them.
+    cabling: Option<Arc<Cabling>>,
 }
 
 impl SubnetManagerPlan {
-    /// Routes a network over the links that are `active`. The subnet manager is at the first host that has a link.
+    /// The subnet that a network is over the links that are `active`. The subnet manager is at the first host that has a link.
     ///
     /// # Errors
-    /// Why the network is no subnet.
-    pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
+    /// Why it is none.
+    pub fn subnet(topology: &Topology, active: &[bool]) -> Result<Subnet, String> {
         let adjacency = topology.adjacency();
         let has_link = |&host: &NodeId| {
             let mut ports = adjacency.ports_of(host).iter();
@@ -89,10 +93,23 @@ impl SubnetManagerPlan {
         let manager = topology.hosts().find(has_link).or_else(|| topology.hosts().next());
         let manager = manager.unwrap_or(0);
         let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, 0);
-        let subnet = subnet.map_err(|error| error.to_string())?;
+        subnet.map_err(|error| error.to_string())
+    }
+
+    /// Whether it makes other tables after failures.
+    pub(crate) fn reroutes(&self) -> bool {
+        self.engine != Engine::File
+    }
+
+    /// Routes a network over the links that are `active`.
+    ///
+    /// # Errors
+    /// Why the network is no subnet.
+    pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
+        let subnet = Self::subnet(topology, active)?;
         let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
         let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
-        let options = Options { lanes: self.lanes, roots, ..Options::default() };
+        let options = Options { lanes: self.lanes, roots, tables: self.tables.clone() };
         let routing = rocelab_subnet::route(&subnet, self.engine, &options);
         let groups =
             self.is_adaptive.then(|| AdaptiveGroups::new(&subnet, routing.engine, &options));
@@ -102,7 +119,8 @@ impl SubnetManagerPlan {
                 *place = Some(number);
             }
         }
-        Ok(RoutedSubnet { subnet, routing, groups: groups.flatten(), end_ports })
+        let cabling = topology.cabling.clone();
+        Ok(RoutedSubnet { subnet, routing, groups: groups.flatten(), end_ports, cabling })
     }
 }
 
@@ -111,13 +129,13 @@ impl RoutedSubnet {
     pub fn routes(&self) -> Vec<StaticRoute> {
         let hosts: Vec<_> = self.hosts().collect();
         let mut routes = Vec::new();
-        for (switch, &node) in self.subnet.switches().iter().enumerate() {
+        for switch in 0..self.subnet.switches().len() {
             for &(host, lid) in &hosts {
                 let ports = self.ports_towards(switch, lid);
                 if ports.is_empty() {
                     continue;
                 }
-                let switch = u32::try_from(node).unwrap_or(NodeId::MAX);
+                let switch = self.node_of(switch);
                 routes.push(StaticRoute { switch, destination: host, ports });
             }
         }
@@ -132,7 +150,22 @@ impl RoutedSubnet {
             Some(groups) => groups.ports(&self.subnet, tables, switch, lid),
             None => tables.port(switch, lid).into_iter().collect(),
         };
-        ports.into_iter().filter(|&port| port > 0).map(|port| u16::from(port) - 1).collect()
+        let of_node = |port: u8| self.port_of(self.node_of(switch), port);
+        ports.into_iter().filter_map(of_node).collect()
+    }
+
+    /// The node of the network that is a switch of the subnet.
+    pub(crate) fn node_of(&self, switch: usize) -> NodeId {
+        let node = self.subnet.switches().get(switch).copied();
+        node.and_then(|node| u32::try_from(node).ok()).unwrap_or(NodeId::MAX)
+    }
+
+    /// The port of a node, counted from 0, that has this number in the subnet; none is port 0, a switch itself.
+    pub(crate) fn port_of(&self, node: NodeId, number: u8) -> Option<u16> {
+        match &self.cabling {
+            Some(cabling) => cabling.port(node, number),
+            None => u16::from(number).checked_sub(1),
+        }
     }
 
     /// Hosts with their LIDs.
@@ -175,6 +208,11 @@ pub fn subnet_topology(
     active: &[bool],
 ) -> Result<rocelab_subnet::Topology, String> {
     let adjacency = topology.adjacency();
+    if let Some(cabling) = &topology.cabling {
+        return connected(cabling.subnet.without_cables(), topology, active, |node, port| {
+            cabling.number(node, port).unwrap_or(u8::MAX)
+        });
+    }
     let mut subnet = rocelab_subnet::Topology::default();
     let (mut switches, mut adapters) = (SWITCH_GUIDS, ADAPTER_GUIDS);
     for (node, described) in (0u32..).zip(&topology.nodes) {
@@ -196,13 +234,24 @@ pub fn subnet_topology(
             .add(Node::new(kind, Guid::new(guid), &*described.name, ports))
             .map_err(|error| error.to_string())?;
     }
+    connected(subnet, topology, active, |_, port| u8::try_from(port + 1).unwrap_or(u8::MAX))
+}
+
+/// The `subnet` with the cables that are `active`; `number_of` says the numbers of ports in it.
+fn connected(
+    mut subnet: rocelab_subnet::Topology,
+    topology: &Topology,
+    active: &[bool],
+    number_of: impl Fn(NodeId, usize) -> u8,
+) -> Result<rocelab_subnet::Topology, String> {
+    let adjacency = topology.adjacency();
     for (number, link) in (0u32..).zip(&topology.links) {
         if active.get(number as usize) != Some(&true) {
             continue;
         }
         let end = |node: NodeId| {
-            let port = adjacency.port_of_link(node, number).unwrap_or(0) + 1;
-            PortId { node: node as usize, port: u8::try_from(port).unwrap_or(u8::MAX) }
+            let port = adjacency.port_of_link(node, number).unwrap_or(0);
+            PortId { node: node as usize, port: number_of(node, port) }
         };
         subnet.connect(end(link.a), end(link.b)).map_err(|error| error.to_string())?;
     }

@@ -1,9 +1,10 @@
 //! `[infiniband]`, checked, and what it means for the rest of a scenario.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight};
-use rocelab_subnet::{AdaptiveGroups, Engine};
+use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight, read_text};
+use rocelab_subnet::{AdaptiveGroups, Engine, ForwardingTables, Subnet, lft_file};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
@@ -11,7 +12,7 @@ use rocelab_units::Bandwidth;
 use super::{algorithms, of_ethernet, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    AdaptiveRouting, Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
+    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, Place, RoceVersion, Scenario, VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -41,6 +42,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     engine_of(config)?;
     check_roots(config)?;
     check_choice(config)?;
+    check_tables(config)?;
     check_marks(config)?;
     of_ethernet::check(scenario)?;
     check_algorithms(scenario)
@@ -103,6 +105,19 @@ fn check_roots(config: &InfiniBandConfig) -> Result<(), Fault> {
     })
 }
 
+/// The engine `file` has tables, and no other reads any.
+fn check_tables(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let is_file = engine_of(config)? == Engine::File;
+    ensure(is_file == config.sm.lfts.is_some(), || match is_file {
+        true => Fault::at("infiniband.sm.lfts", "the engine `file` has no tables")
+            .help("name a file such as OpenSM's opensm-lfts.dump"),
+        false => {
+            Fault::at("infiniband.sm.lfts", format!("`{}` reads no tables", config.sm.engine))
+                .help("leave it out, or use `engine = \"file\"`")
+        }
+    })
+}
+
 /// Engines whose ways are no matter of choice leave none.
 fn check_choice(config: &InfiniBandConfig) -> Result<(), Fault> {
     let chooses = config.sm.adaptive_routing != AdaptiveRouting::None;
@@ -116,9 +131,9 @@ fn check_choice(config: &InfiniBandConfig) -> Result<(), Fault> {
 }
 
 fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
-    let usable = || Engine::ALL.into_iter().filter(|&engine| engine != Engine::File);
-    usable().find(|engine| engine.name() == config.sm.engine).ok_or_else(|| {
-        let names: Vec<_> = usable().map(Engine::name).collect();
+    let mut all = Engine::ALL.into_iter();
+    all.find(|engine| engine.name() == config.sm.engine).ok_or_else(|| {
+        let names = Engine::ALL.map(Engine::name);
         Fault::at("infiniband.sm.engine", "there is no such routing engine")
             .value(&config.sm.engine)
             .help(format!("use one of {}", names.join(", ")))
@@ -164,16 +179,25 @@ pub(super) fn build(
             Some(found.map_err(|fault| fault.within("infiniband.sm.roots"))?)
         }
     };
+    let no_subnet = |reason: String| {
+        Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
+            .help("use a smaller topology, or one whose hosts are all connected")
+    };
+    let tables = match &config.sm.lfts {
+        Some(path) => {
+            let subnet = SubnetManagerPlan::subnet(topology, active).map_err(no_subnet)?;
+            Some(tables_of(&scenario.folder().join(path), &subnet)?)
+        }
+        None => None,
+    };
     let manager = SubnetManagerPlan {
+        tables,
         engine: engine_of(config)?,
         roots,
         lanes: config.data_vls,
         is_adaptive: config.sm.adaptive_routing != AdaptiveRouting::None,
     };
-    let routed = manager.route(topology, active).map_err(|reason| {
-        Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
-            .help("use a smaller topology, or one whose hosts are all connected")
-    })?;
+    let routed = manager.route(topology, active).map_err(no_subnet)?;
     check_ways(config, topology, &routed)?;
     Ok(Some(InfiniBandPlan {
         data_vls: config.data_vls,
@@ -188,6 +212,26 @@ pub(super) fn build(
         manager,
         routed: Arc::new(routed),
     }))
+}
+
+/// The forwarding tables in a file.
+fn tables_of(path: &Path, subnet: &Subnet) -> Result<ForwardingTables, Fault> {
+    let text = read_text(path).map_err(|error| {
+        Fault::at("infiniband.sm.lfts", format!("`{}` cannot be read: {error}", path.display()))
+            .help("name a file such as OpenSM's opensm-lfts.dump, relative to the scenario's folder")
+    })?;
+    lft_file::read(path, &text, subnet).map_err(|error| {
+        let mut fault = Fault::at("", error.message()).value(error.value()).help(error.help());
+        let lines = text.split_inclusive('\n');
+        let before: usize = lines.clone().take(error.line().saturating_sub(1)).map(str::len).sum();
+        let line = lines.clone().nth(error.line().saturating_sub(1)).unwrap_or_default();
+        let start = before + line.find(error.value()).unwrap_or(0);
+        let span = start..text.len().min(start + error.value().len());
+        let key = format!("line {}", error.line().max(1));
+        let file = FilePlace { file: path.to_owned(), text: text.as_str().into(), span, key };
+        fault.place = Place::File(Box::new(file));
+        fault
+    })
 }
 
 /// Gives flows the service levels of their paths, where the routing engine says them.
@@ -221,7 +265,7 @@ fn check_ways(
     ensure(lacking.is_none(), || {
         let name = lacking.map_or("", |&leaf| &topology.nodes[leaf as usize].name);
         let text = format!("`{}` finds no way from {name} to some host", config.sm.engine);
-        Fault::at("infiniband.sm", text).help("use another engine, or other roots")
+        Fault::at("infiniband.sm", text).help("use another engine, or other roots or tables")
     })
 }
 
