@@ -245,6 +245,7 @@ impl QueuePair {
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
+        shared.counters.becn_acks_received += u64::from(becn);
         if let Some(reached) = progress.advanced_to {
             let (position, next_position) = self.requester.positions();
             let bytes = progress.bytes;
