@@ -168,7 +168,7 @@ mod tests {
     fn so_many_packets_are_not_marked_between_two_that_are() {
         for rate in [1, 3, 99] {
             let marker = marker(FecnConfig { marking_rate: rate, ..FecnConfig::default() }, false);
-            let draws = (0..10_000_u64).map(|one| (one << 32) / 10_000 << 32);
+            let draws = (0..10_000_u64).map(|one| ((one << 32) / 10_000) << 32);
             let marked = draws.filter(|&draw| marker.marks(&PACKET, || draw)).count();
             let expected = 10_000 / (usize::from(rate) + 1);
             assert!(marked.abs_diff(expected) <= 1, "{rate}: {marked}");

@@ -36,7 +36,7 @@ fn marks_until(run: &mut Run, ps: u64) -> u64 {
 fn in_equilibrium_there_is_one_mark_for_each_flow_and_period_of_the_timer() {
     const PERIOD_US: f64 = 153.6;
     for senders in [8, 16] {
-        let top = format!("stop = \"40ms\"\n{}", head(CONTROL));
+        let top = format!("stop = \"41ms\"\n{}", head(CONTROL));
         let mut run = Run::new(plan(&incast(senders, &top)));
         let before = marks_until(&mut run, 10_000_000_000);
         let marks = marks_until(&mut run, 40_000_000_000) - before;
@@ -65,7 +65,7 @@ fn victims_regain_what_they_had_lost_and_a_parking_lot_becomes_fair() {
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
     let shares = |control: &str| {
         let text =
-            two_switches(3, 3, 0, &head(control)).replace("stop = \"4ms\"", "stop = \"25ms\"");
+            two_switches(3, 3, 0, &head(control)).replace("stop = \"4ms\"", "stop = \"26ms\"");
         let text = text.replace("200000000B", "2000000000B");
         let mut run = Run::new(plan(&text));
         run.run_until(SimTime::from_ps(5_000_000_000));
