@@ -198,8 +198,9 @@ impl Pacer {
         self.tell(now, |control| control.on_ack(&ack));
     }
 
+    /// A notification of congestion arrived. Those who follow echoes hear of READ data by it, on InfiniBand.
     pub(super) fn on_cnp(&mut self, now: SimTime) {
-        if matches!(self.feedback, Feedback::Cnp { .. }) {
+        if matches!(self.feedback, Feedback::Cnp { .. } | Feedback::EcnEcho) {
             if self.asleep {
                 self.handle_timeout(now);
             }

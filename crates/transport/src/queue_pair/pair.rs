@@ -171,12 +171,17 @@ impl Address {
         }
     }
 
+    /// Whether its packets are of native InfiniBand.
+    pub(super) const fn is_infiniband(&self) -> bool {
+        is_infiniband(self.encapsulation_len as u16)
+    }
+
     /// The notification that the other end's data met congestion: a CNP of RoCE, which has a priority of its own, or a CN of
     /// InfiniBand, in the service level of the data.
     #[cold]
     pub(super) fn notification(&self, profile: &QueuePairProfile) -> Transmit {
         let packet = |opcode| Packet::new(opcode, self.dest_qp, 0).with_becn(true);
-        if is_infiniband(self.encapsulation_len.into()) {
+        if self.is_infiniband() {
             return self.transmit(packet(Opcode::Cn));
         }
         self.transmit_in(packet(Opcode::Cnp), profile.cnp_priority, profile.cnp_marking)

@@ -75,7 +75,12 @@ impl QueuePair {
             return;
         }
         shared.counters.ce_received += 1;
+        let opcode = packet.opcode();
         match self.pacer.feedback() {
+            // READ data is not acknowledged: on InfiniBand a CN tells of it.
+            Feedback::EcnEcho if opcode.is_response() && self.address.is_infiniband() => {
+                shared.control.push(self.address.notification(&self.profile));
+            }
             Feedback::EcnEcho => self.owes_echo = true,
             Feedback::Cnp { min_interval } if now >= self.next_cnp => {
                 self.next_cnp = now.saturating_add(min_interval);
