@@ -22,7 +22,7 @@ const OF_ETHERNET: [&str; 12] = [
 /// Of `[switch]`, what InfiniBand has too.
 const OF_SWITCHES: [&str; 2] = ["forwarding", "latency"];
 /// Of `[roce]`, what says how frames of Ethernet look.
-const OF_FRAMES: [&str; 10] = [
+const OF_FRAMES: [&str; 11] = [
     "version",
     "v1_hosts",
     "ip",
@@ -30,6 +30,7 @@ const OF_FRAMES: [&str; 10] = [
     "gid",
     "gid_index",
     "cnp_marking",
+    "cnp_priority",
     "neighbours",
     "path_entropy",
     "entropy",
@@ -70,9 +71,13 @@ impl Shape {
                 own.remove("marking");
             });
         }
-        let algorithm = self.random.pick(&["none", "timely", "patched-timely", "swift"]);
+        let algorithms = ["none", "timely", "patched-timely", "swift", "infiniband"];
+        let algorithm = self.random.pick(&algorithms);
         self.set("congestion_control", table([(algorithm, Table::new().into())]));
-        let own = self.lanes();
+        let mut own = self.lanes();
+        if algorithm == "infiniband" && self.random.once_in(2) {
+            own.insert("congestion_control".into(), self.marks().into());
+        }
         self.set("infiniband", own);
     }
 
@@ -83,6 +88,13 @@ impl Shape {
             ("data_vls", number(self.random.pick(&[1, 2, 4, 8]))),
             ("sm", table([("engine", engine.into())]).into()),
         ]);
+        if ["minhop", "updn", "ftree"].contains(&engine) && self.random.once_in(3) {
+            let adaptive = self.random.pick(&["greedy", "bounded"]);
+            own.insert(
+                "sm".into(),
+                table([("engine", engine.into()), ("adaptive_routing", adaptive.into())]).into(),
+            );
+        }
         if self.random.once_in(2) {
             let least = (self.mtu + 64).div_ceil(64) * 64;
             let packets = self.random.within(1..=8);
@@ -93,6 +105,16 @@ impl Shape {
             own.insert("update_interval".into(), Self::time(interval));
         }
         own
+    }
+
+    /// When switches set FECN.
+    fn marks(&mut self) -> Table {
+        table([
+            ("threshold", number(self.random.pick(&[1, 8, 15]))),
+            ("marking_rate", number(self.random.pick(&[0, 3]))),
+            ("packet_size", number(self.random.pick(&[0, 8]))),
+            ("victim_mask", self.random.pick(&["adapters", "all", "none"]).into()),
+        ])
     }
 
     /// InfiniBand has no pauses, so that nobody pauses without end, and its links keep packets in order.

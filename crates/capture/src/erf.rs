@@ -6,7 +6,7 @@
 use std::io;
 
 use rocelab_units::SimTime;
-use rocelab_wire::{FlowControlPacket, Grh, Lrh};
+use rocelab_wire::{FlowControlPacket, Grh, Layer, Lrh, ParseError};
 
 /// LINKTYPE_ERF of the tcpdump.org link-layer type registry.
 pub(crate) const ERF: u16 = 197;
@@ -68,13 +68,20 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Reads a record; `None` if its headers are not complete.
-    pub(crate) fn parse(record: &'a [u8]) -> Option<Self> {
-        let header = record.first_chunk::<HEADER_LEN>()?;
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// The header or extension header that is not complete.
+    pub(crate) fn parse(record: &'a [u8]) -> Result<Self, ParseError> {
+        let Some(header) = record.first_chunk::<HEADER_LEN>() else {
+            return Err(incomplete(record, 0, HEADER_LEN));
+        };
         let mut offset = HEADER_LEN;
         let mut more = header[8];
         while more & MORE_HEADERS != 0 {
-            more = *record.get(offset)?;
+            let extension = record.get(offset..offset + EXTENSION_LEN);
+            let extension = extension.ok_or_else(|| incomplete(record, offset, EXTENSION_LEN))?;
+            more = extension[0];
             offset += EXTENSION_LEN;
         }
         let content = match header[8] & !MORE_HEADERS {
@@ -83,10 +90,15 @@ impl<'a> Record<'a> {
             _ => Content::Other,
         };
         let len = usize::from(u16::from_be_bytes([header[14], header[15]]));
-        let rest = record.get(offset..)?;
+        let rest = record.get(offset..).unwrap_or_default();
         let packet = &rest[..len.min(rest.len())];
-        Some(Self { content, offset, packet, cut: packet.len() < len })
+        Ok(Self { content, offset, packet, cut: packet.len() < len })
     }
+}
+
+/// The error that a record ends inside of a header that begins at `offset`.
+fn incomplete(record: &[u8], offset: usize, needed: usize) -> ParseError {
+    ParseError::Truncated { layer: Layer::Erf, needed, had: record.len() - offset, offset }
 }
 
 /// A record with the first bytes of a packet whose whole length is `packet_len`, and the length that
@@ -191,7 +203,10 @@ mod tests {
             (Content::Packet, 32, &[7; 30][..])
         );
         for len in 0..32 {
-            assert!(Record::parse(&bytes[..len]).is_none(), "{len}");
+            let offset = if len < 16 { 0 } else { len / 8 * 8 };
+            let needed = if len < 16 { 16 } else { 8 };
+            let error = ParseError::Truncated { layer: Layer::Erf, needed, had: len - offset, offset };
+            assert_eq!(Record::parse(&bytes[..len]).err(), Some(error), "{len}");
         }
     }
 

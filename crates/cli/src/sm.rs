@@ -43,7 +43,7 @@ pub(crate) struct SmArguments {
     /// The forwarding tables of the engine `file`, as in opensm-lfts.dump.
     #[arg(long, value_name = "FILE", required_if_eq("engine", "file"))]
     lfts: Option<PathBuf>,
-    /// The node that runs the subnet manager, by its name or GUID. [default: the first one]
+    /// The node that runs the subnet manager, by its name or GUID. [default: the first one, of a scenario the first host]
     #[arg(long, value_name = "NODE")]
     manager: Option<String>,
     /// Data lanes of all ports, for `dfsssp` and `lash`, which refuse a subnet that needs more. [default: those of the
@@ -127,7 +127,9 @@ impl SmArguments {
                 ibnetdiscover::read(&self.net, &text).map_err(wrong_file)?
             }
         };
-        let manager = self.manager(&topology)?;
+        // That of a scenario is at its first host.
+        let first = plan.and_then(|plan| plan.topology.hosts().next()).unwrap_or(0);
+        let manager = self.manager(&topology, first as usize)?;
         let wrong = |error: SubnetError| {
             let help = match error {
                 SubnetError::NoManager | SubnetError::ManagerIsAlone { .. } => {
@@ -145,8 +147,8 @@ impl SmArguments {
     }
 
     /// The node that runs the subnet manager.
-    fn manager(&self, topology: &Topology) -> Result<usize, Failure> {
-        let Some(wanted) = &self.manager else { return Ok(0) };
+    fn manager(&self, topology: &Topology, first: usize) -> Result<usize, Failure> {
+        let Some(wanted) = &self.manager else { return Ok(first) };
         let guid = Guid::parse(wanted);
         let mut found = (0..).zip(topology.nodes()).filter(|(_, node)| node.name == *wanted);
         let by_guid = || topology.nodes().iter().position(|node| Some(node.guid) == guid);
@@ -183,7 +185,8 @@ impl SmArguments {
         manager: Option<&SubnetManagerPlan>,
     ) -> Result<Options, Failure> {
         let mut options = Options::default();
-        if let Some(SubnetManagerPlan { roots, lanes, .. }) = manager {
+        if let Some(SubnetManagerPlan { roots, lanes, tables, .. }) = manager {
+            options.tables = tables.clone();
             let place = |root: &u32| {
                 subnet.switches().iter().position(|&one| u32::try_from(one) == Ok(*root))
             };

@@ -3,8 +3,8 @@
 //!
 //! From the wire inwards: a [`Link`] says when a frame arrives; a [`Port`] holds the frames that
 //! wait, chained through the owner's slab by a [`Chain`], picks the next one by its [`Scheduler`],
-//! and requests and obeys pauses ([`LinkFlowControl`]); an [`EcnMarker`] marks frames, and a [`CongestionPoint`]
-//! samples them; a [`BufferPolicy`] such as the [`SharedBuffer`] decides what is stored, paused and
+//! and requests and obeys pauses ([`LinkFlowControl`]); an [`EcnMarker`] or [`FecnMarker`] marks frames, and a
+//! [`CongestionPoint`] samples them; a [`BufferPolicy`] such as the [`SharedBuffer`] decides what is stored, paused and
 //! dropped; a [`Topology`] says what is connected to what.
 //!
 //! Ports take their link and their flow control as type parameters ([`Serialisation`],
@@ -17,6 +17,7 @@ mod buffer_dependency;
 mod chain;
 mod domains;
 mod ecn;
+mod fecn;
 mod flow_control;
 mod forwarding;
 mod ingress;
@@ -48,6 +49,7 @@ pub use buffer_dependency::{
 pub use chain::{Chain, Fifo, PacketId};
 pub use domains::{DomainConfig, DomainForwarding, DomainFrame, DomainPlace, Domains, SwitchRole};
 pub use ecn::{EcnMarker, ThresholdMarker};
+pub use fecn::{FecnConfig, FecnMarker, StartingPacket, VictimMask};
 pub use flow_control::{
     ControlFrame, CreditConfig, CreditControl, CreditCounts, DATA_LANES, FlowControl, LaneCounts,
     LeavingFrame, LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl, PauseFrame,

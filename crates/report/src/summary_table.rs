@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rocelab_results::{
-    BranchRecord, FrozenRecord, InfiniBandCounts, IntegrityViolation, MeasuredWindow,
-    MessageCounts, MonitoredPair, MonitoringSummary, OperationCounts, RefusedEngine,
-    RefusedReroute, RunInfo, Summary,
+    BranchRecord, CongestionCounts, FrozenRecord, InfiniBandCounts, IntegrityViolation,
+    MeasuredWindow, MessageCounts, MonitoredPair, MonitoringSummary, OperationCounts,
+    RefusedEngine, RefusedReroute, RunInfo, Summary,
 };
 
 use crate::frozen::{held, roots};
@@ -55,18 +55,22 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     if let Some(infiniband) = &summary.infiniband {
         line(&mut table, "Subnet", &subnet(infiniband));
     }
-    // Nothing marks on InfiniBand.
-    let is_shown = |label: &str| label != "ECN" || summary.infiniband.is_none();
+    let marks = summary.infiniband.as_ref().map(|own| own.congestion_control);
+    let (marking, marked) = match marks {
+        None => ("ECN", Some(ecn(summary))),
+        Some(marks) => ("FECN", marks.map(fecn)),
+    };
     for (label, text) in [
         (summary.flow_control().as_str(), pfc(summary)),
-        ("ECN", ecn(summary)),
+        (marking, marked.unwrap_or_default()),
         ("Drops", drops(summary)),
         ("Retransmissions", retransmissions(summary)),
         ("Link traversals", traversals(summary)),
         ("Speed", speed(run)),
         ("Cost", cost(run)),
     ] {
-        if is_shown(label) {
+        // Where nothing marks, nothing is said.
+        if !text.is_empty() {
             line(&mut table, label, &text);
         }
         if label == "Drops" {
@@ -357,6 +361,9 @@ fn subnet(infiniband: &InfiniBandCounts) -> String {
     let InfiniBandCounts { engine, data_vls, lanes_needed, refused, .. } = infiniband;
     let lanes = counted(u64::from(*data_vls), "data lane");
     let mut text = format!("{engine}, {lanes}");
+    if let Some(choice) = &infiniband.adaptive_routing {
+        let _ = write!(text, ", {choice} adaptive routing");
+    }
     if *lanes_needed > 1 {
         let _ = write!(text, ", of which the engine needs {lanes_needed}");
     }
@@ -373,6 +380,16 @@ fn subnet(infiniband: &InfiniBandCounts) -> String {
     }
     if reroutes.len() > 1 {
         let _ = write!(text, " (and {} more)", counted(reroutes.len() as u64 - 1, "refusal"));
+    }
+    text
+}
+
+fn fecn(counts: CongestionCounts) -> String {
+    let CongestionCounts { fecn, cn_received, becn_acks_received } = counts;
+    let mut text = format!("{}, {}", counted(fecn, "mark"), counted(cn_received, "CN packet"));
+    if becn_acks_received > 0 {
+        let acks = counted(becn_acks_received, "acknowledgement");
+        let _ = write!(text, ", {acks} with BECN");
     }
     text
 }

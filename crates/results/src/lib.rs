@@ -192,9 +192,9 @@ pub use stall::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
 pub use storm::{StormEvent, StormRecord};
 pub use stream::StreamRecord;
 pub use summary::{
-    DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, InfiniBandCounts,
-    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts, PfcCounts,
-    RefusedEngine, RefusedReroute, SlowReceiverRecord, Summary,
+    CongestionCounts, DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts,
+    InfiniBandCounts, IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals,
+    NeighbourCounts, PfcCounts, RefusedEngine, RefusedReroute, SlowReceiverRecord, Summary,
 };
 pub use switch::SwitchRecord;
 pub use table::{Array, Table, Texts, Values};

@@ -31,7 +31,7 @@ record! {
         paused_ps: u64 => "ps";
         /// Largest number of bytes that ever waited in one queue of the sending port.
         max_queue_bytes: u64 => "bytes";
-        /// Frames marked CE on their way into the sending port's queues.
+        /// Frames marked CE on their way into the sending port's queues; on InfiniBand, packets in which it set FECN.
         ecn_marks: u64 => "frames";
     }
 }

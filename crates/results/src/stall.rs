@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::summary::class_of;
 use crate::words::{counted, microseconds};
 
 /// Number of queue pairs, and of queues, that a message lists; of the others it gives the number.
@@ -121,8 +122,11 @@ pub struct StuckQueueRecord {
     pub switch: String,
     /// Its port, from 0.
     pub port: u16,
-    /// Priority, 0 to 7.
+    /// Priority, or virtual lane of InfiniBand, 0 to 7.
     pub priority: u8,
+    /// Whether it is a virtual lane.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lane: bool,
     /// Bytes that wait there.
     pub bytes: u64,
     /// Name of the node that pauses it, or whose credits it waits for; empty if it is not paused.
@@ -202,8 +206,9 @@ impl fmt::Display for StuckQueuePairRecord {
 
 impl fmt::Display for StuckQueueRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { switch, port, priority, bytes, paused_by, root, .. } = self;
-        write!(f, "{switch}:{port} (priority {priority}): {}", counted(*bytes, "byte"))?;
+        let Self { switch, port, bytes, paused_by, root, .. } = self;
+        let class = class_of(self.priority, self.is_lane);
+        write!(f, "{switch}:{port} ({class}): {}", counted(*bytes, "byte"))?;
         if self.link_down {
             write!(f, ", its link is down")?;
         }

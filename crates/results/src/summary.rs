@@ -378,7 +378,8 @@ pub struct DeadlockRecord {
 impl fmt::Display for DeadlockRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let queue = |queue: &DeadlockedQueue| {
-            format!("{}:{} (priority {})", queue.switch, queue.port, queue.priority)
+            let class = class_of(queue.priority, queue.is_lane);
+            format!("{}:{} ({class})", queue.switch, queue.port)
         };
         let cycle: Vec<_> = self.cycle.iter().map(queue).collect();
         let (began, queues) = (microseconds(self.began_ps), counted(self.queues, "queue"));
@@ -415,8 +416,16 @@ pub struct DeadlockedQueue {
     pub port: u16,
     /// Name of the switch at the other end of the link, which paused it, or whose credits it waits for.
     pub paused_by: String,
-    /// Priority, 0 to 7.
+    /// Priority, or virtual lane of InfiniBand, 0 to 7.
     pub priority: u8,
+    /// Whether it is a virtual lane.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_lane: bool,
+}
+
+/// What a queue of a port is called by its priority, or by its virtual lane.
+pub(crate) fn class_of(priority: u8, is_lane: bool) -> String {
+    if is_lane { format!("VL {priority}") } else { format!("priority {priority}") }
 }
 
 /// A run on InfiniBand.
@@ -431,6 +440,12 @@ pub struct InfiniBandCounts {
     /// left out if nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refused_reroutes: Vec<RefusedReroute>,
+    /// How switches choose among ports (`greedy` or `bounded`); left out if the tables name one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive_routing: Option<String>,
+    /// Marks and notifications of congestion; left out if switches make no marks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<CongestionCounts>,
     /// Virtual lanes for data of each link.
     pub data_vls: u8,
     /// Lanes that the engine needed so that no credit loop closes; 1 for engines that do not see to that.
@@ -441,6 +456,17 @@ pub struct InfiniBandCounts {
     pub credit_waits: u64,
     /// Time in which that was so, in picoseconds, added up over ports and lanes.
     pub credit_wait_ps: u64,
+}
+
+/// Marks and notifications of congestion on InfiniBand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CongestionCounts {
+    /// Packets in which switches set FECN.
+    pub fecn: u64,
+    /// Congestion notification packets (CN) that reached the senders of marked packets.
+    pub cn_received: u64,
+    /// Acknowledgements with BECN that did.
+    pub becn_acks_received: u64,
 }
 
 /// A routing engine that could not be used.

@@ -1,6 +1,8 @@
 //! `[infiniband]`: native InfiniBand in place of RoCE's Ethernet.
 
-use rocelab_fabric::{VlArbitration, VlWeight};
+use std::path::PathBuf;
+
+use rocelab_fabric::{FecnConfig, LoadBalancing, VlArbitration, VlWeight};
 use rocelab_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,10 @@ pub struct InfiniBandConfig {
     /// While data waits, the least time between two flow control packets of a lane. With nothing else to send, they go at
     /// once.
     pub update_interval: Duration,
+    /// When switches set FECN in packets. Default: as the table without keys says, if a congestion control follows marks; else
+    /// never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<FecnConfig>,
     /// The subnet manager.
     #[serde(skip_serializing_if = "SubnetManagerConfig::is_default")]
     pub sm: SubnetManagerConfig,
@@ -34,6 +40,7 @@ impl Default for InfiniBandConfig {
             data_vls: 4,
             vl_buffer: VlBuffer::Auto,
             update_interval: Duration::from_ns(256),
+            congestion_control: None,
             sm: SubnetManagerConfig::default(),
             qos: LaneConfig::default(),
         }
@@ -85,8 +92,17 @@ impl JsonSchema for VlBuffer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SubnetManagerConfig {
-    /// The routing engine, by OpenSM's names: `minhop`, `updn`, `dnup`, `ftree`, `dor`, `sssp`, `dfsssp` or `lash`.
+    /// The routing engine, by OpenSM's names: `minhop`, `updn`, `dnup`, `ftree`, `dor`, `sssp`, `dfsssp`, `lash`, or `file` for
+    /// tables that `lfts` names.
     pub engine: String,
+    /// With `file`: the forwarding tables, as OpenSM's `opensm-lfts.dump` and `rocelab sm` write them, relative to the scenario's
+    /// folder. They stay as they are after failures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lfts: Option<PathBuf>,
+    /// Whether switches choose among the ports of the least hops: as the tables say alone (`"none"`), for each packet the least
+    /// busy (`"greedy"`), or the least busy for 2 us at a time and destination (`"bounded"`). With `minhop`, `updn` and `ftree`.
+    #[serde(skip_serializing_if = "AdaptiveRouting::is_none")]
+    pub adaptive_routing: AdaptiveRouting,
     /// The root switches of `updn` and `ftree`. Default: the engine finds them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<String>,
@@ -94,13 +110,48 @@ pub struct SubnetManagerConfig {
 
 impl Default for SubnetManagerConfig {
     fn default() -> Self {
-        Self { engine: "minhop".to_owned(), roots: Vec::new() }
+        Self {
+            engine: "minhop".to_owned(),
+            lfts: None,
+            adaptive_routing: AdaptiveRouting::None,
+            roots: Vec::new(),
+        }
     }
 }
 
 impl SubnetManagerConfig {
     fn is_default(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+/// How switches choose among the ports of the least hops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AdaptiveRouting {
+    /// They do not: the table names one.
+    #[default]
+    None,
+    /// Each packet takes the least busy one.
+    Greedy,
+    /// A destination keeps its port for 2 us.
+    Bounded,
+}
+
+impl AdaptiveRouting {
+    /// Whether tables name one port.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    /// What switches do.
+    pub const fn load_balancing(self) -> LoadBalancing {
+        match self {
+            Self::None => LoadBalancing::Ecmp,
+            Self::Greedy => LoadBalancing::AdaptiveGreedy,
+            Self::Bounded => LoadBalancing::AdaptiveBounded,
+        }
     }
 }
 

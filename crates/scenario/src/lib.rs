@@ -79,7 +79,9 @@ pub use host_model::{
     CompletionConfig, ContentionConfig, CpuConfig, HostCachesConfig, HostMemoryConfig,
     HostModelConfig, HostProfileName, HostRatesConfig, IommuConfig, PcieConfig, Replacement,
 };
-pub use infiniband::{InfiniBandConfig, LaneConfig, SubnetManagerConfig, VlBuffer};
+pub use infiniband::{
+    AdaptiveRouting, InfiniBandConfig, LaneConfig, SubnetManagerConfig, VlBuffer,
+};
 pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
 pub use layer3::Layer3Config;

@@ -55,6 +55,9 @@ impl Scenario {
         if let TopologyConfig::File(parameters) = &mut self.topology {
             rename(&mut parameters.path)?;
         }
+        if let Some(file) = self.infiniband.as_mut().and_then(|own| own.sm.lfts.as_mut()) {
+            rename(file)?;
+        }
         let of_classes = self.class.values_mut().map(|class| &mut class.congestion_control);
         let chosen = of_classes.chain([&mut self.congestion_control]).flatten();
         chosen.chain(self.workload.algorithms_mut()).try_for_each(|algorithm| match algorithm {

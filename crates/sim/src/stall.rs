@@ -97,6 +97,7 @@ impl Words<'_> {
             switch: self.name(place.node),
             port: place.port,
             priority: place.priority,
+            is_lane: self.plan.infiniband.is_some(),
             bytes: full.bytes.into(),
             paused_by,
             awaits_credits: full.is_paused && self.plan.infiniband.is_some(),

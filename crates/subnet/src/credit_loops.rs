@@ -69,12 +69,16 @@ pub fn credit_loops_by(
         }
     }
     let find = |(lane, graph): (u8, Option<Dependencies>)| {
-        let mut search = CycleSearch::new(&channels);
-        let cycle = search.next(&ByPort { channels: &channels, dependencies: &graph? })?;
-        let channels = cycle.iter().map(|step| channels.channel(step.channel)).collect();
-        Some(CreditLoop { lane, channels })
+        Some(CreditLoop { lane, channels: loop_of(&channels, &graph?)? })
     };
     (0u8..).zip(graphs).filter_map(find).collect()
+}
+
+/// A circle of channels that wait for each other, if there is one.
+pub(crate) fn loop_of(channels: &Channels, dependencies: &Dependencies) -> Option<Vec<Channel>> {
+    let mut search = CycleSearch::new(channels);
+    let cycle = search.next(&ByPort { channels, dependencies })?;
+    Some(cycle.iter().map(|step| channels.channel(step.channel)).collect())
 }
 
 /// An end port for all of a switch: service levels are the same for all of them.

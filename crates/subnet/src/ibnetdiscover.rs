@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::error::InputError;
 use crate::guid::Guid;
+use crate::link_speed::LinkSpeed;
 use crate::scan::Scan;
 use crate::topology::{MOST_PORTS, Node, NodeKind, PortId, Topology, TopologyError};
 
@@ -209,7 +210,11 @@ impl<'t> Reader<'t> {
         skip_external(&mut line)?;
         line.guid()?;
         no_more(line)?;
-        self.links.push(Link { place, end: PortId { node, port }, peer, peer_port });
+        let end = PortId { node, port };
+        if let Some(speed) = speed(&line) {
+            self.topology.set_speed(end, speed);
+        }
+        self.links.push(Link { place, end, peer, peer_port });
         Ok(())
     }
 }
@@ -267,6 +272,12 @@ fn description<'t>(line: &mut Scan<'t>) -> Result<Option<&'t str>, InputError> {
     comment.between("\"", "\"")
 }
 
+/// What a cable carries, at the end of the comment of its line: `# "desc" lid 4 4xQDR`.
+fn speed(line: &Scan<'_>) -> Option<LinkSpeed> {
+    let (_, comment) = line.rest().split_once('#')?;
+    LinkSpeed::parse(comment.split_whitespace().next_back()?)
+}
+
 /// Skips the name of a port on the outside of a chassis: `[ext 3]`.
 fn skip_external(line: &mut Scan<'_>) -> Result<(), InputError> {
     line.between("[ext", "]").map(|_| ())
@@ -318,7 +329,13 @@ pub fn write(topology: &Topology) -> String {
                 format!("({:x})", port.guid.number())
             };
             let other = &topology.nodes()[peer.node];
-            let _ = writeln!(text, "[{number}]{own} \t\"{}\"[{}]", identifier(other), peer.port);
+            let speed = port.speed.map_or_else(String::new, |speed| format!("\t\t# {speed}"));
+            let _ = writeln!(
+                text,
+                "[{number}]{own} \t\"{}\"[{}]{speed}",
+                identifier(other),
+                peer.port
+            );
         }
         text.push('\n');
     }
@@ -329,8 +346,8 @@ const fn is_end(one: char) -> bool {
     matches!(one, '"' | '\n' | '\r')
 }
 
-/// A node's identifier: the kind and the GUID.
-fn identifier(node: &Node) -> String {
+/// A node's identifier in the output of `ibnetdiscover`: the kind and the GUID.
+pub fn identifier(node: &Node) -> String {
     let letter = match node.kind {
         NodeKind::Switch => 'S',
         NodeKind::ChannelAdapter => 'H',

@@ -20,6 +20,7 @@
 //!
 //! Switches and end ports are indices into lists in the order of a sweep ([`Guid::sweep_key`]), which decides ties.
 
+mod adaptive;
 mod balance;
 mod channels;
 mod credit_loops;
@@ -33,6 +34,7 @@ mod hops;
 pub mod ibnetdiscover;
 pub mod lft_file;
 mod lids;
+mod link_speed;
 mod ordered;
 pub mod roots;
 mod scan;
@@ -40,11 +42,13 @@ mod subnet;
 mod tables;
 mod topology;
 
+pub use adaptive::AdaptiveGroups;
 pub use credit_loops::{CreditLoop, SERVICE_LEVELS, credit_loops, credit_loops_by};
 pub use engine::{Engine, Options, Routing, route};
 pub use error::InputError;
 pub use graph::{Attachment, Far, SwitchGraph};
 pub use guid::Guid;
+pub use link_speed::LinkSpeed;
 pub use lids::{LAST_UNICAST_LID, LidRange};
 pub use subnet::{EndPort, MOST_HOPS, MOST_LMC, Subnet, SubnetError};
 pub use tables::{Channel, ForwardingTables, MissingPaths, NO_PORT, Path, ServiceLevels, Tables};

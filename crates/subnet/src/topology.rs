@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 
 use crate::guid::Guid;
+use crate::link_speed::LinkSpeed;
 
 /// Ports of a switch, beside port 0. A forwarding table has 8 bits for a port, and 255 says that there is none.
 pub const MOST_PORTS: u8 = 254;
@@ -47,6 +48,8 @@ pub struct Port {
     pub guid: Guid,
     /// The other end of its cable, if it has one.
     pub peer: Option<PortId>,
+    /// What that carries, if the file says so.
+    pub speed: Option<LinkSpeed>,
 }
 
 /// A channel adapter, switch or router.
@@ -70,7 +73,7 @@ impl Node {
     pub fn new(kind: NodeKind, guid: Guid, name: impl Into<String>, ports: u8) -> Self {
         let port = |number: u8| {
             let offset = if kind == NodeKind::Switch { 0 } else { u64::from(number) };
-            Port { guid: Guid::new(guid.number().wrapping_add(offset)), peer: None }
+            Port { guid: Guid::new(guid.number().wrapping_add(offset)), peer: None, speed: None }
         };
         Self { kind, guid, system: guid, name: name.into(), ports: (0..=ports).map(port).collect() }
     }
@@ -189,6 +192,21 @@ impl Topology {
         guid: Guid,
     ) -> Result<(), TopologyError> {
         self.nodes[node].set_port_guid(port, guid)
+    }
+
+    /// Says what the cable of a port carries. Nothing happens if the node has no such port.
+    pub(crate) fn set_speed(&mut self, end: PortId, speed: LinkSpeed) {
+        if let Some(port) = self.nodes[end.node].ports.get_mut(usize::from(end.port)) {
+            port.speed = Some(speed);
+        }
+    }
+
+    /// The same nodes without any cable.
+    #[must_use]
+    pub fn without_cables(&self) -> Self {
+        let mut bare = self.clone();
+        bare.nodes.iter_mut().flat_map(|node| &mut node.ports).for_each(|port| port.peer = None);
+        bare
     }
 
     /// Connects two ports. To connect them again changes nothing.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::Transport;
+use rocelab_wire::{Ethernet, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -169,6 +169,12 @@ pub struct NicConfig {
     pub encapsulation_len: u16,
     /// Where the [seeds](crate::congestion_control::Path::seed) of its queue pairs come from.
     pub seed: u64,
+}
+
+/// Whether packets with so many bytes before their BTH are of native InfiniBand: they have no Ethernet header.
+#[inline]
+pub(crate) const fn is_infiniband(encapsulation_len: u16) -> bool {
+    (encapsulation_len as usize) < Ethernet::LEN
 }
 
 /// What many queue pairs have in common.

@@ -50,6 +50,8 @@ pub struct Counters {
     pub rnr_naks_received: u64,
     /// Congestion notification packets received.
     pub cnps_received: u64,
+    /// Acknowledgements received whose BECN bit told that a packet had met congestion.
+    pub becn_acks_received: u64,
     /// Congestion notification messages of switches received (QCN).
     pub cnms_received: u64,
     /// Data packets received with "congestion experienced".
@@ -100,6 +102,7 @@ impl core::ops::AddAssign<&Self> for Counters {
         self.naks_received += other.naks_received;
         self.rnr_naks_received += other.rnr_naks_received;
         self.cnps_received += other.cnps_received;
+        self.becn_acks_received += other.becn_acks_received;
         self.cnms_received += other.cnms_received;
         self.ce_received += other.ce_received;
         self.timeouts += other.timeouts;

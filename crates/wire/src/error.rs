@@ -72,6 +72,8 @@ pub enum Layer {
     CnTag,
     /// 802.1Qau congestion notification message.
     Cnm,
+    /// Header of a record of the Extensible Record Format, with its extension headers.
+    Erf,
 }
 
 impl Layer {
@@ -111,6 +113,7 @@ impl Layer {
             Self::Pause => "PAUSE",
             Self::CnTag => "CN-TAG",
             Self::Cnm => "CNM",
+            Self::Erf => "ERF header",
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Packets of native InfiniBand.
 
-use rocelab_wire::{FlowControlPacket, InfiniBandPacket};
+use rocelab_wire::{FlowControlPacket, InfiniBandPacket, ParseError};
 
 use super::{
     Checksum, Contents, Dissection, FrameExtent, HeadersRead, LinkLayer, Protocol, placed,
@@ -26,8 +26,13 @@ impl InfiniBandDissector {
         layer: LinkLayer,
         captured: &CapturedFrame<'a>,
     ) -> Dissection<'a> {
-        let Some(record) = record_of(layer, captured) else {
-            return Dissection::nothing(Protocol::Other, captured);
+        let record = match record_of(layer, captured) {
+            Ok(record) => record,
+            Err(error) => {
+                // Of a record that was not captured whole, nobody knows how it goes on.
+                let error = Some(error).filter(|_| !captured.is_cut());
+                return Dissection { error, ..Dissection::nothing(Protocol::Other, captured) };
+            }
         };
         let nothing = |protocol| Dissection {
             offset: record.offset,
@@ -63,13 +68,16 @@ impl InfiniBandDissector {
 }
 
 /// What was captured, as a record.
-fn record_of<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Option<erf::Record<'a>> {
+fn record_of<'a>(
+    layer: LinkLayer,
+    captured: &CapturedFrame<'a>,
+) -> Result<erf::Record<'a>, ParseError> {
     if layer == LinkLayer::Erf {
         return erf::Record::parse(captured.bytes);
     }
     let is_link_packet = is_link_packet(captured);
     let content = if is_link_packet { Content::LinkPacket } else { Content::Packet };
-    Some(erf::Record { content, offset: 0, packet: captured.bytes, cut: captured.is_cut() })
+    Ok(erf::Record { content, offset: 0, packet: captured.bytes, cut: captured.is_cut() })
 }
 
 /// Whether the bytes without record are those of a link packet. Only their length tells; one that is

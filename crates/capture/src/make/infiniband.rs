@@ -1,8 +1,8 @@
 //! Frames of native InfiniBand.
 
 use rocelab_wire::{
-    FlowControlPacket, Gid, Grh, InfiniBandBody, InfiniBandPacket, LidKind, Lrh, TransportPacket,
-    vcrc,
+    FlowControlPacket, Gid, Grh, InfiniBandBody, InfiniBandPacket, LidKind, Lrh, Opcode, Transport,
+    TransportPacket, vcrc,
 };
 
 use super::carried::Carried;
@@ -89,6 +89,7 @@ impl InfiniBandLink {
         defects: &[Defect],
     ) -> Result<Vec<u8>, Fault> {
         checks::check_link_of_packet(message, true, self.grh.is_some())?;
+        self.check_group(message, carried)?;
         let lrh = self.lrh(message, carried.reverse)?;
         let grh = self.grh_of(message, carried.reverse);
         let Carried { bth, extensions, payload, .. } = *carried;
@@ -109,6 +110,25 @@ impl InfiniBandLink {
         let flipped = u16::from(defects.contains(&Defect::Vcrc));
         bytes.extend((vcrc(&bytes) ^ flipped).to_le_bytes());
         Ok(bytes)
+    }
+
+    /// To a multicast group go unreliable datagrams only, and nothing comes back from it (IBTA 10.5.1).
+    fn check_group(&self, message: &Message, carried: &Carried<'_>) -> Result<(), Fault> {
+        let [_, destination] = self.lids;
+        if LidKind::of(destination) != LidKind::Multicast {
+            return Ok(());
+        }
+        let fix = "write a message of UD from the source, or a destination_lid up to 49151";
+        if carried.reverse {
+            let what = "comes back, and its destination_lid is that of a multicast group";
+            return Err(Fault::new("verb", &message.verb, what, fix));
+        }
+        let service = Opcode::from_u8(carried.bth.opcode).map(Opcode::transport);
+        if service.is_some_and(|service| service != Transport::Ud) {
+            let what = "is no datagram, and its destination_lid is that of a multicast group";
+            return Err(Fault::new("verb", &message.verb, what, fix));
+        }
+        Ok(())
     }
 
     fn lrh(&self, message: &Message, reverse: bool) -> Result<Lrh, Fault> {

@@ -150,6 +150,23 @@ fn subnet_management_and_multicast_are_made() {
     assert_eq!(verified(&recipe(multicast), Format::Pcap).1, [""; 0]);
 }
 
+/// Nothing but datagrams goes to a group, and nothing comes back from it.
+#[test]
+fn only_datagrams_go_to_a_multicast_group() {
+    let head = "version = \"infiniband\"\nsource = \"fe80::1\"\ndestination = \"ff12::1\"\ndestination_lid = 49152\n[[message]]\n";
+    for (message, expected) in [
+        ("verb = \"write\"\nbytes = 8\n", "is no datagram, and its destination_lid is that of a"),
+        (
+            "verb = \"send\"\ntransport = \"UD\"\nbytes = 8\nreverse = true\n",
+            "comes back, and its destination_lid is that of a multicast group",
+        ),
+    ] {
+        let error = Recipe::parse("r.toml".as_ref(), &format!("{head}{message}"));
+        let error = error.expect_err("an error").to_string();
+        assert!(error.contains("6:8: verb = ") && error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn faults_are_made_where_asked_and_found_there() {
     let expected = [

@@ -48,6 +48,7 @@ impl Native {
         let topology = TopologyConfig::File(topology::file::Parameters {
             path: topology,
             format: topology::file::Format::EdgeList,
+            link: None,
         });
         let mut native = Self {
             scenario: Scenario::of_network(topology),

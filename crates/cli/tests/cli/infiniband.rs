@@ -63,6 +63,7 @@ fn a_loop_of_credits_is_told_before_and_after() {
     assert_eq!(ended.code, Some(1));
     let said = ended.stderr;
     assert!(said.contains("deadlock at ") && said.contains("no credits of switch-"), "{said}");
+    assert!(said.contains(" (VL 0)") && !said.contains("priority"), "{said}");
     sandbox.write("ring.toml", ring("dfsssp", 2));
     let answer = sandbox.succeeds(&["run", "ring.toml", "--out", "out", "--force"]);
     assert!(answer.contains("dfsssp, 2 data lanes, of which the engine needs 2"), "{answer}");
@@ -287,4 +288,211 @@ fn who_waits_for_credits_is_not_idle() {
         "{}",
         ended.stderr
     );
+}
+
+/// Four hosts send to one, behind a switch.
+fn incast(top: &str) -> String {
+    let flows: Vec<_> = (0..4)
+        .map(|from| format!("{{ from = \"host-{from}\", to = \"host-4\", bytes = \"2MB\" }}"))
+        .collect();
+    format!(
+        "{top}[roce]\npath_mtu = 2048\n[topology.single-switch]\nhosts = 5\nlink = {{ rate = \"EDR\", cable = \"3m\" }}\n\
+         [capture]\nports = [\"host-0\", \"host-4\"]\n[workload.flows]\nlist = [{}]\n",
+        flows.join(", ")
+    )
+}
+
+/// FECN in data on its way to the sink, and BECN in CN packets or acknowledgements on their way back.
+#[test]
+fn marks_and_notifications_are_on_the_wire() {
+    let sandbox = Sandbox::new();
+    for (notification, opcode) in [("cn", "CN"), ("ack", "RC_ACKNOWLEDGE")] {
+        let control = format!(
+            "[infiniband]\n[congestion_control.infiniband]\nnotification = \"{notification}\"\n"
+        );
+        sandbox.write("incast.toml", incast(&control));
+        let answer = sandbox.succeeds(&["run", "incast.toml", "--out", "out", "--force"]);
+        assert!(answer.contains("\nFECN "), "{answer}");
+        let summary = sandbox.json("out/summary.json");
+        let counts = &summary["infiniband"]["congestion_control"];
+        let marks = counts["fecn"].as_u64().expect("a number");
+        assert!(marks > 0, "{counts}");
+        let back = if notification == "cn" { "cn_received" } else { "becn_acks_received" };
+        assert!(counts[back].as_u64().is_some_and(|count| count > 0), "{counts}");
+        let answer = sandbox.succeeds(&["pcap", "verify", "out/capture.pcapng"]);
+        assert!(answer.contains("no faults"), "{answer}");
+        let decoded = sandbox.succeeds(&["pcap", "decode", "out/capture.pcapng", "--json"]);
+        let frames = decoded.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        let (mut forward, mut backward) = (0, 0);
+        for frame in frames {
+            let frame: serde_json::Value = frame;
+            let text = frame.to_string();
+            forward += u64::from(text.contains("\"fecn\":true"));
+            let is_back = text.contains("\"becn\":true");
+            assert!(!is_back || text.contains(&format!("\"{opcode}\"")), "{text}");
+            backward += u64::from(is_back);
+        }
+        // The sink's port has them all; that of host 0 has no more of its own.
+        assert_eq!(forward, marks, "every mark reaches the sink");
+        assert!(backward > 0);
+    }
+}
+
+#[test]
+fn who_waits_for_the_delays_of_the_table_is_told_so() {
+    let sandbox = Sandbox::new();
+    sandbox.write("incast.toml", incast("[infiniband]\n[congestion_control.infiniband]\n"));
+    sandbox.succeeds(&["run", "incast.toml", "--out", "out"]);
+    let answer = sandbox.succeeds(&["explain", "out", "--flow", "0"]);
+    assert!(answer.contains("infiniband") && answer.contains("CN"), "{answer}");
+}
+
+#[test]
+fn congestion_control_and_adaptive_routing_refuse_what_they_cannot_do() {
+    let sandbox = Sandbox::new();
+    for (set, key, expected) in [
+        (
+            "infiniband.congestion_control.threshold=16",
+            "infiniband.congestion_control.threshold",
+            "a field of 4 bits",
+        ),
+        ("roce.cnp_priority=3", "roce.cnp_priority", "has the service level of its data"),
+        (
+            "congestion_control.infiniband.ccti_timer=\"150us\"",
+            "congestion_control.infiniband.ccti_timer",
+            "units of 1.024 us",
+        ),
+        (
+            "infiniband.sm={engine=\"lash\",adaptive_routing=\"greedy\"}",
+            "infiniband.sm.adaptive_routing",
+            "`lash` leaves switches no choice",
+        ),
+        ("infiniband.sm={engine=\"file\"}", "infiniband.sm.lfts", "has no tables"),
+        (
+            "infiniband.sm={engine=\"minhop\",lfts=\"tables\"}",
+            "infiniband.sm.lfts",
+            "`minhop` reads no tables",
+        ),
+    ] {
+        sandbox.write("incast.toml", incast("[infiniband]\n"));
+        let refused = sandbox.rocelab(&["check", "incast.toml", "--set", set]);
+        assert_eq!(refused.code, Some(2), "{set}: {}", refused.stdout);
+        let said = refused.stderr;
+        assert!(said.contains(&format!(": {key}")) && said.contains(expected), "{set}: {said}");
+    }
+    sandbox.write("incast.toml", incast("[congestion_control.infiniband]\n"));
+    let said = sandbox.rocelab(&["run", "incast.toml"]).stderr;
+    assert!(said.contains("which switches of Ethernet do not make"), "{said}");
+    let set = "infiniband.congestion_control={}";
+    sandbox.write("incast.toml", incast("[infiniband]\n"));
+    let said = sandbox.rocelab(&["run", "incast.toml", "--set", set, "--out", "out"]).stderr;
+    assert!(said.contains("switches set FECN, and no congestion control follows it"), "{said}");
+}
+
+/// Adaptive routing spreads what the tables send over one cable, and says what go-back-N makes of it.
+#[test]
+fn adaptive_routing_uses_all_ways() {
+    let sandbox = Sandbox::new();
+    let flows: Vec<_> = (0..4)
+        .map(|one| {
+            format!("{{ from = \"host-{one}\", to = \"host-{}\", bytes = \"4MB\" }}", one + 4)
+        })
+        .collect();
+    let text = format!(
+        "[infiniband]\n[roce]\npath_mtu = 4096\n[topology.leaf-spine]\nleaves = 2\nspines = 4\nhosts_per_leaf = 4\nhost_link = \
+         {{ rate = \"EDR\", cable = \"3m\" }}\nfabric_link = {{ rate = \"HDR\", cable = \"3m\" }}\n[workload.flows]\nlist = \
+         [{}]\n",
+        flows.join(", ")
+    );
+    sandbox.write("net.toml", text);
+    for adaptive in ["greedy", "bounded"] {
+        let set = format!("infiniband.sm.adaptive_routing=\"{adaptive}\"");
+        let recovery = "roce.recovery={reordering={packets=64}}";
+        let arguments =
+            ["run", "net.toml", "--out", "out", "--force", "--set", &set, "--set", recovery];
+        let answer = sandbox.succeeds(&arguments);
+        assert!(answer.contains(&format!("{adaptive} adaptive routing")), "{answer}");
+        let summary = sandbox.json("out/summary.json");
+        assert_eq!(summary["infiniband"]["adaptive_routing"], adaptive);
+        assert_eq!(summary["retransmissions"], 0, "packets that were overtaken are waited for");
+        for parts in ["1", "2"] {
+            let cut =
+                ["run", "net.toml", "--out", "cut", "--force", "--partitions", parts, "--set"];
+            sandbox.succeeds(&[&cut[..], &[&set, "--set", recovery]].concat());
+            assert_eq!(sandbox.json("cut/summary.json")["digest"], summary["digest"], "{parts}");
+        }
+    }
+    let set = "infiniband.sm.adaptive_routing=\"greedy\"";
+    let said =
+        sandbox.rocelab(&["run", "net.toml", "--out", "out", "--force", "--set", set]).stderr;
+    assert!(said.contains("infiniband.sm.adaptive_routing") && said.contains("overtake"), "{said}");
+    let checked = sandbox.succeeds(&["check", "net.toml", "--set", set]);
+    assert!(checked.contains("ok    credit loops         none"), "{checked}");
+}
+
+/// Tables that go through a file give the same run, event by event.
+#[test]
+fn a_run_by_tables_of_a_file_is_that_of_the_engine() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "ring.toml",
+        ring("updn", 2).replace("\"updn\"\n", "\"updn\"\nroots = [\"switch-0\"]\n"),
+    );
+    sandbox.succeeds(&["sm", "ring.toml", "--out", "tables"]);
+    sandbox.succeeds(&["run", "ring.toml", "--out", "first"]);
+    let file = "\"file\"\nlfts = \"tables/opensm-lfts.dump\"\n";
+    sandbox.write("file.toml", ring("updn", 2).replace("\"updn\"\n", file));
+    sandbox.succeeds(&["run", "file.toml", "--out", "second"]);
+    sandbox.succeeds(&["run", "second/scenario.resolved.toml", "--out", "third"]);
+    let [first, second, third] = ["first", "second", "third"]
+        .map(|of| sandbox.json(&format!("{of}/summary.json"))["digest"].clone());
+    assert_eq!((&first, &first), (&second, &third));
+    let mut tables = sandbox.text("tables/opensm-lfts.dump");
+    tables = tables.replacen("0x0001 ", "0xzz ", 1);
+    sandbox.write("tables/opensm-lfts.dump", tables);
+    let said = sandbox.rocelab(&["run", "file.toml", "--out", "fourth"]).stderr;
+    assert!(said.contains("opensm-lfts.dump:") && said.contains("0xzz"), "{said}");
+}
+
+/// A subnet as `ibnetdiscover` prints it, with ports and GUIDs that are not in the order of the file.
+const NET: &str = "\
+switchguid=0x2c90200430(2c90200430)
+Switch\t36 \"S-0000002c90200430\"\t\t# \"spine\" enhanced port 0 lid 2 lmc 0
+[17]\t\"S-0000002c90200420\"[36]\t\t# \"leaf-2\" lid 3 4xEDR
+[3]\t\"S-0000002c90200410\"[35]\t\t# \"leaf-1\" lid 4 4xEDR
+
+Switch\t36 \"S-0000002c90200420\"\t\t# \"leaf-2\" enhanced port 0 lid 3 lmc 0
+[8]\t\"H-0000002c90300010\"[1](2c90300011) \t\t# \"node-2\" lid 1 2xHDR
+[1]\t\"H-0000002c90300040\"[1](2c90300041) \t\t# \"node-3\" lid 1 2xHDR
+
+Switch\t36 \"S-0000002c90200410\"\t\t# \"leaf-1\" enhanced port 0 lid 4 lmc 0
+[9]\t\"H-0000002c90300020\"[1](2c90300021) \t\t# \"node-1\" lid 5 2xHDR
+
+Ca\t1 \"H-0000002c90300040\"\t\t# \"node-3\"
+Ca\t1 \"H-0000002c90300010\"\t\t# \"node-2\"
+Ca\t1 \"H-0000002c90300020\"\t\t# \"node-1\"
+";
+
+/// Its tables are those of `rocelab sm` for the same file, byte by byte.
+#[test]
+fn a_subnet_of_ibnetdiscover_is_a_network() {
+    let sandbox = Sandbox::new();
+    sandbox.write("net", NET);
+    let scenario = "[topology.file]\npath = \"net\"\nformat = \"ibnet\"\nlink = { rate = \"QDR\", cable = \"5m\" }\n\
+                    [infiniband]\n[infiniband.sm]\nengine = \"updn\"\nroots = [\"spine\"]\n[workload.flows]\nlist = [{ from = \
+                    \"node-1\", to = \"node-2\", bytes = \"1MB\" }, { from = \"node-3\", to = \"node-1\", bytes = \"1MB\" }]\n";
+    sandbox.write("net.toml", scenario);
+    sandbox.succeeds(&["run", "net.toml", "--out", "out"]);
+    let links = sandbox.text("out/links.csv");
+    let uplink = links.lines().find(|line| line.starts_with("leaf-1,") && line.contains(",spine,"));
+    assert!(uplink.is_some_and(|line| line.contains(",100000000000,")), "{links}");
+    sandbox.write("roots", "0x2c90200430\n");
+    let net = ["sm", "net", "--engine", "updn", "--roots", "roots", "--manager", "node-3", "--out"];
+    sandbox.succeeds(&[&net[..], &["one"]].concat());
+    sandbox.succeeds(&["sm", "net.toml", "--out", "two"]);
+    assert_eq!(sandbox.files("one"), sandbox.files("two"));
+    sandbox
+        .write("net", NET.replace("Ca\t1 \"H-0000002c90300020\"", "Rt\t1 \"H-0000002c90300020\""));
+    let said = sandbox.rocelab(&["run", "net.toml", "--out", "out", "--force"]).stderr;
+    assert!(said.contains("net:11:") && said.contains("routers between subnets"), "{said}");
 }

@@ -28,7 +28,7 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     ),
     ("rocelab-capture", &["units", "wire"]),
     ("rocelab-engine", &["state", "units"]),
-    ("rocelab-fabric", &["state", "units", "wire"]),
+    ("rocelab-fabric", &["state", "subnet", "units", "wire"]),
     ("rocelab-host", &["state", "units"]),
     ("rocelab-ns3-rdma", &["engine", "fabric", "units"]),
     ("rocelab-report", &["results", "units"]),

@@ -105,6 +105,8 @@ pub struct CreditControl {
     lanes: [Lane; DATA_LANES],
     /// Bit v: a packet of lane v waits for credits.
     stalled: u8,
+    /// Bit v: the packet of lane v that started last had waited for credits.
+    waited: u8,
     /// Bit v: the other end is to be told of lane v.
     due: u8,
     /// The lane that the other end was told of last.
@@ -117,7 +119,7 @@ pub struct CreditControl {
 }
 
 rocelab_state::state!(CreditControl {
-    values: lanes, stalled, due, last, stalled_time, counts, leaving;
+    values: lanes, stalled, waited, due, last, stalled_time, counts, leaving;
     kept: config
 });
 
@@ -133,6 +135,7 @@ impl CreditControl {
             config,
             lanes: std::array::from_fn(lane),
             stalled: 0,
+            waited: 0,
             due: 0,
             last: 0,
             stalled_time: Duration::ZERO,
@@ -331,6 +334,15 @@ impl FlowControl for CreditControl {
         blocks_of(len) <= u32::from(self.credits_of(priority))
     }
 
+    fn bytes_ahead(&self, priority: u8) -> u32 {
+        let most = self.config.far_buffer[usize::from(priority)].min(MOST_CREDITS);
+        u32::from(most.saturating_sub(self.credits_of(priority))) * 64
+    }
+
+    fn is_short_of_credits(&self, priority: u8, len: u32) -> bool {
+        self.waited & 1 << priority != 0 || !self.may_start(priority, len)
+    }
+
     fn hold(&mut self, now: SimTime, priority: u8) {
         self.stalled |= 1 << priority;
         let lane = &mut self.lanes[usize::from(priority)];
@@ -342,7 +354,8 @@ impl FlowControl for CreditControl {
     fn on_started(&mut self, now: SimTime, priority: u8, len: u32) {
         let lane = &mut self.lanes[usize::from(priority)];
         lane.sent = lane.sent.wrapping_add(counted_blocks_of(len)) % MODULUS;
-        lane.is_counted = false;
+        let has_waited = mem::take(&mut lane.is_counted);
+        self.waited = self.waited & !(1 << priority) | u8::from(has_waited) << priority;
         if self.config.is_lossy {
             // The other end may not hear of these blocks otherwise.
             if !mem::replace(&mut lane.is_repeated, true) {
@@ -452,6 +465,24 @@ mod tests {
         here.on_started(at(0), 0, LEN);
         here.hold(at(9), 0);
         assert_eq!(here.credit_counts().waits, 2);
+    }
+
+    #[test]
+    fn a_lane_is_short_of_credits_if_a_packet_waited_or_the_next_would() {
+        let mut here = control(195);
+        here.on_started(at(0), 0, LEN);
+        assert!(!here.is_short_of_credits(0, LEN));
+        here.on_started(at(1), 0, LEN);
+        assert!(!here.is_short_of_credits(0, LEN), "there are credits for one more");
+        here.on_started(at(2), 0, LEN);
+        assert!(here.is_short_of_credits(0, LEN) && !here.may_start(0, LEN));
+        here.hold(at(3), 0);
+        here.receive(at(4), &FlowControlPacket::new(0, 0, 0, 195 + 130).into(), QUANTUM);
+        here.on_started(at(4), 0, LEN);
+        assert!(here.is_short_of_credits(0, LEN), "it had waited");
+        here.receive(at(5), &FlowControlPacket::new(0, 0, 0, 195 + 260).into(), QUANTUM);
+        here.on_started(at(5), 0, LEN);
+        assert!(!here.is_short_of_credits(0, LEN));
     }
 
     #[test]

@@ -241,6 +241,10 @@ macro_rules! controls {
             fn poll_timeout(&self) -> SimTime { of_each!(self.poll_timeout()) }
             fn handle_timeout(&mut self, now: SimTime) { of_each!(self.handle_timeout(now)) }
             fn may_start(&self, priority: u8, len: u32) -> bool { of_each!(self.may_start(priority, len)) }
+            fn bytes_ahead(&self, priority: u8) -> u32 { of_each!(self.bytes_ahead(priority)) }
+            fn is_short_of_credits(&self, priority: u8, len: u32) -> bool {
+                of_each!(self.is_short_of_credits(priority, len))
+            }
             fn on_started(&mut self, now: SimTime, priority: u8, len: u32) { of_each!(self.on_started(now, priority, len)) }
             fn on_freed(&mut self, priority: u8, len: u32) { of_each!(self.on_freed(priority, len)) }
         }
@@ -405,6 +409,18 @@ pub trait FlowControl: fmt::Debug + Send + State {
     /// Whether a frame of `len` bytes may start whose queue is that of `priority`, which is not [paused](Self::paused).
     fn may_start(&self, _priority: u8, _len: u32) -> bool {
         true
+    }
+
+    /// Bytes that were sent from the queue of `priority` and whose credits have not come back: they are on the link, or the
+    /// other end holds them.
+    fn bytes_ahead(&self, _priority: u8) -> u32 {
+        0
+    }
+
+    /// Asked as a frame of `len` bytes from the queue of `priority` has started: whether it had to wait for credits, or
+    /// another one would.
+    fn is_short_of_credits(&self, _priority: u8, _len: u32) -> bool {
+        false
     }
 
     /// A frame of `len` bytes, from the queue of `priority`, starts at `now`.

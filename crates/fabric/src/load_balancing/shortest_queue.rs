@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn the_shortest_queue_is_joined_and_equal_ones_in_turn() {
-        let choice = Choice { now: SimTime::ZERO, flow_hash: 0, ports: &[4, 6, 8] };
+        let choice = Choice { now: SimTime::ZERO, flow_hash: 0, destination: 1, ports: &[4, 6, 8] };
         let mut balancer = Balancer::default();
         let mut chosen = |waiting: [u32; 3]| {
             let of = |port: u16| waiting[usize::from(port) / 2 - 2];

@@ -20,7 +20,7 @@ impl Builder {
             topology: Topology {
                 nodes: Vec::with_capacity(capacity(nodes)),
                 links: Vec::with_capacity(capacity(links)),
-                aggregates: Vec::new(),
+                ..Topology::default()
             },
         }
     }

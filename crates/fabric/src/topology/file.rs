@@ -1,6 +1,6 @@
-//! Nodes and links read from an edge list.
+//! Nodes and links read from a file: an edge list, or a subnet of InfiniBand.
 //!
-//! Nodes keep the numbers of the file and are called `host-ID` and `switch-ID`. Ports are numbered
+//! Of an edge list, nodes keep the numbers of the file and are called `host-ID` and `switch-ID`. Ports are numbered
 //! in the order of the file's links. A switch's tier is its distance from the nearest host.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Generate, Topology, TopologyError, edge_list};
+use super::{Generate, LinkConfig, Topology, TopologyError, edge_list, ibnet};
 
 /// `[topology.file]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +19,9 @@ pub struct Parameters {
     /// How the file is written.
     #[serde(default)]
     pub format: Format,
+    /// With `ibnet`: the length of all cables, and the rate of those of which the file says none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkConfig>,
 }
 
 /// How a topology file is written.
@@ -29,6 +32,27 @@ pub enum Format {
     /// for each link, as the HPCC ns-3 simulator reads it.
     #[default]
     EdgeList,
+    /// What `ibnetdiscover` prints of a subnet of InfiniBand, or ibsim reads. GUIDs and port numbers decide LIDs and routes, as in
+    /// OpenSM.
+    Ibnet,
+}
+
+impl Parameters {
+    /// The subnet in the `text` of the file at `path`.
+    ///
+    /// # Errors
+    /// The place in the file that is wrong, or what is wrong with `link`.
+    pub fn parse_ibnet(&self, text: &str, path: &Path) -> Result<Topology, TopologyError> {
+        let Some(link) = &self.link else {
+            return Err(TopologyError::parameter(
+                "link",
+                "none",
+                "`ibnetdiscover` does not say how long cables are",
+                "add `link = { rate = \"HDR\", cable = \"3m\" }`",
+            ));
+        };
+        ibnet::parse(text, path, link.resolve("link")?)
+    }
 }
 
 impl Generate for Parameters {
@@ -37,7 +61,16 @@ impl Generate for Parameters {
         let text = crate::read_named_text(&path)
             .map_err(|error| TopologyError::unreadable(&path, &error))?;
         match self.format {
-            Format::EdgeList => edge_list::parse(&text, &path),
+            Format::EdgeList => match &self.link {
+                None => edge_list::parse(&text, &path),
+                Some(link) => Err(TopologyError::parameter(
+                    "link",
+                    link.rate,
+                    "an edge list says rate and delay of each link itself",
+                    "leave it out, or use `format = \"ibnet\"`",
+                )),
+            },
+            Format::Ibnet => self.parse_ibnet(&text, &path),
         }
     }
 

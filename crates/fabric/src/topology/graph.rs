@@ -227,7 +227,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Names can stand in lists, in ports such as `tor:3` and in tables of results.
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name != "all" && !name.contains("..") && name.chars().all(is_plain)
 }

@@ -13,6 +13,7 @@ mod builder;
 mod check;
 mod edge_list;
 mod error;
+mod ibnet;
 mod layout;
 mod limits;
 mod link_config;
@@ -25,6 +26,7 @@ mod tiers;
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use rocelab_units::{Bandwidth, Duration};
 use schemars::{JsonSchema, Schema};
@@ -33,6 +35,7 @@ use serde::{Deserialize, Serialize};
 pub use adjacency::{Adjacency, Neighbour};
 pub use check::TopologyFault;
 pub use error::TopologyError;
+pub use ibnet::Cabling;
 pub use layout::{Layout, PlacedLink, PlacedNode};
 pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
 pub use link_config::{InfiniBandRate, LinkConfig, Rate, rate_or_name};
@@ -90,6 +93,8 @@ pub struct Topology {
     pub links: Vec<TopologyLink>,
     /// Parallel links that are one for bridges (link aggregation, IEEE 802.1AX), as ranges of indices into `links`.
     pub aggregates: Vec<Range<usize>>,
+    /// What a file says of it as a subnet of InfiniBand, if it does.
+    pub cabling: Option<Arc<Cabling>>,
 }
 
 impl Topology {

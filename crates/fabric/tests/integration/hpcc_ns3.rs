@@ -23,7 +23,7 @@ fn reference_cases() -> Vec<PathBuf> {
 
 fn read_topology(case: &Path) -> Topology {
     let path = case.join("topology.txt");
-    let parameters = file::Parameters { path, format: Default::default() };
+    let parameters = file::Parameters { path, format: Default::default(), link: None };
     TopologyConfig::File(parameters).build(Path::new("")).expect("the reference reads it")
 }
 

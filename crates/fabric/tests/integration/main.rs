@@ -9,4 +9,5 @@ mod routes;
 mod static_routes;
 mod topology;
 mod topology_file;
+mod topology_ibnet;
 mod topology_spanning_tree;

@@ -10,7 +10,7 @@ use rocelab_units::{Bandwidth, Duration};
 fn read(text: &str) -> Result<Topology, TopologyError> {
     let folder = tempfile::tempdir().expect("a folder for the test");
     std::fs::write(folder.path().join("topology.txt"), text).expect("a file for the test");
-    let parameters = file::Parameters { path: "topology.txt".into(), format: Default::default() };
+    let parameters = file::Parameters { path: "topology.txt".into(), format: Default::default(), link: None };
     TopologyConfig::File(parameters).build(folder.path())
 }
 
@@ -130,7 +130,7 @@ fn nodes_without_links_and_separate_parts_are_refused() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let parameters = file::Parameters { path: "none.txt".into(), format: Default::default() };
+    let parameters = file::Parameters { path: "none.txt".into(), format: Default::default(), link: None };
     let error = TopologyConfig::File(parameters).build(Path::new("/nowhere")).unwrap_err();
     let TopologyError::Unreadable { key, path, .. } = &error else { panic!("{error}") };
     assert_eq!((key.as_str(), path.as_path()), ("path", Path::new("/nowhere/none.txt")));
@@ -144,7 +144,7 @@ fn the_generator_makes_the_reference_network_of_320_hosts() {
         println!("skipped: the reference data are not here");
         return;
     }
-    let parameters = file::Parameters { path, format: Default::default() };
+    let parameters = file::Parameters { path, format: Default::default(), link: None };
     let from_file = TopologyConfig::File(parameters).build(Path::new("")).unwrap();
     let hpcc = &<clos::Parameters as rocelab_fabric::topology::Generate>::examples()[0];
     let generated = TopologyConfig::Clos(hpcc.clone()).build(Path::new("")).unwrap();

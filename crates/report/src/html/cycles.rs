@@ -17,7 +17,10 @@ pub(crate) struct Cycle {
 
 /// A deadlock in a sentence.
 pub(crate) fn sentence(deadlock: &DeadlockRecord) -> String {
-    let queue = |one: &DeadlockedQueue| format!("{}:{} p{}", one.switch, one.port, one.priority);
+    let queue = |one: &DeadlockedQueue| {
+        let class = if one.is_lane { "VL " } else { "p" };
+        format!("{}:{} {class}{}", one.switch, one.port, one.priority)
+    };
     let cycle: Vec<_> = deadlock.cycle.iter().map(queue).collect();
     let (began, found) = (time(deadlock.began_ps), time(deadlock.found_ps));
     let (queues, cycle) = (counted(deadlock.queues, "queue"), cycle.join(", "));

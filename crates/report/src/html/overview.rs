@@ -96,8 +96,18 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
         }
     }
     say("Pauses", count(summary.pfc.pauses));
-    say("ECN marks", count(summary.ecn.marks));
-    say("CNPs", count(summary.cnps));
+    match summary.infiniband.as_ref().map(|own| own.congestion_control) {
+        None => {
+            say("ECN marks", count(summary.ecn.marks));
+            say("CNPs", count(summary.cnps));
+        }
+        Some(Some(counts)) => {
+            say("FECN marks", count(counts.fecn));
+            say("CN packets received", count(counts.cn_received));
+            say("Acknowledgements with BECN", count(counts.becn_acks_received));
+        }
+        Some(None) => {} // Nothing marks.
+    }
     for (name, value) in [
         ("CNMs (QCN)", summary.cnms),
         ("CNPs of switches", summary.switch_cnps),

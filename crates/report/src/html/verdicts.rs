@@ -272,6 +272,7 @@ mod tests {
             port: 1,
             paused_by: String::new(),
             priority: 3,
+            is_lane: false,
         };
         let mut summary = Summary { storms: 2, cnms: 7, ..Summary::default() };
         summary.deadlocks.push(DeadlockRecord {

@@ -30,6 +30,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
     let topology = TopologyConfig::File(topology::file::Parameters {
         path: input(entries, "TOPOLOGY_FILE")?,
         format: topology::file::Format::EdgeList,
+        link: None,
     });
     let mut scenario = Scenario::of_network(topology);
     scenario.stop = Some(stop(entries)?);

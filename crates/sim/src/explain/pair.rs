@@ -157,7 +157,7 @@ impl Pair {
         if let Some(signal) = loss_signal(packet) {
             end.log.note_loss(now, signal);
         }
-        if packet.opcode() == Opcode::Cnp || packet.opcode().is_response() {
+        if packet.opcode().is_congestion_notification() || packet.opcode().is_response() {
             return;
         }
         let packets = match packet.reth() {

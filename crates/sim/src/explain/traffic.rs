@@ -92,7 +92,9 @@ pub(super) enum HoldsBack {
 impl HoldsBack {
     pub(super) fn of(packet: &Carried) -> Self {
         let (is_acknowledgement, tells_of_loss) = match packet {
-            Carried::Rdma(packet) if packet.opcode() == Opcode::Cnp => return Self::Nobody,
+            Carried::Rdma(packet) if packet.opcode().is_congestion_notification() => {
+                return Self::Nobody;
+            }
             Carried::Rdma(packet) => (is_acknowledgement(packet), loss_signal(packet).is_some()),
             Carried::Tcp(segment) => (segment.payload_len == 0, segment.sack_count() > 0),
             Carried::Stream(_) | Carried::Neighbour(_) => return Self::Nobody,
@@ -103,7 +105,7 @@ impl HoldsBack {
 
 /// Whether a packet is data or a request.
 pub(super) fn carries_data(packet: &RdmaPacket) -> bool {
-    packet.opcode() != Opcode::Cnp && !is_acknowledgement(packet)
+    !packet.opcode().is_congestion_notification() && !is_acknowledgement(packet)
 }
 
 /// Whether a packet asks for READ data, or for an atomic operation.

@@ -1,6 +1,6 @@
 //! Switches with load balancing of their own: they choose among several shortest paths as packets arrive.
 
-use rocelab_fabric::{Choice, LoadBalancer};
+use rocelab_fabric::{Choice, FlowControl as _, LoadBalancer};
 use rocelab_state::{Result, State as _};
 
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
@@ -31,6 +31,7 @@ impl<P: Profile> Feature<P> for Balancing {
         let choice = Choice {
             now: arrival.key.time,
             flow_hash: packet.flow_hash,
+            destination: packet.destination,
             ports: sight.routing.next_hops(far.node, packet.destination),
         };
         let priorities = &sight.switches[switch as usize].priorities;
@@ -38,7 +39,14 @@ impl<P: Profile> Feature<P> for Balancing {
         // A port that would drop the packet is no short queue.
         let waiting = |number: u16| {
             let port = &sight.ports[far.first_port as usize + usize::from(number)].port;
-            if port.place_of(priority).is_some() { port.waiting_bytes() } else { u32::MAX }
+            match port.place_of(priority) {
+                None => u32::MAX,
+                // The lane's own, there and at the other end: a port without credits is no short queue either.
+                Some(lane) if port.is_counted() => {
+                    port.queued(lane).saturating_add(port.flow_control().bytes_ahead(lane))
+                }
+                Some(_) => port.waiting_bytes(),
+            }
         };
         let balancer = self.0[switch as usize].as_mut();
         let chosen = balancer.and_then(|balancer| balancer.choose(choice, waiting));

@@ -347,7 +347,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
             Some(place) => plan.p_key(place, packet.source),
             None => plan.roce.partitions.table(packet.source)[0],
         };
-        base_transport_header(rdma, p_key)
+        base_transport_header(rdma, p_key, plan.infiniband.is_some())
     }
 
     /// UDP source port or flow label of a packet of the connection that ends at its destination's queue
@@ -381,16 +381,16 @@ impl<P: Profile> Capturing<'_, '_, P> {
     }
 }
 
-fn base_transport_header(rdma: &RdmaPacket, p_key: u16) -> Bth {
+fn base_transport_header(rdma: &RdmaPacket, p_key: u16, is_infiniband: bool) -> Bth {
     let plain = Bth {
         opcode: rdma.opcode() as u8,
         solicited_event: rdma.solicited_event(),
         // Adapters set it on data and acknowledgements and leave it clear on CNPs.
-        migreq: rdma.opcode() != Opcode::Cnp && !has_alternate_path(rdma),
+        migreq: !rdma.opcode().is_congestion_notification() && !has_alternate_path(rdma),
         pad_count: rdma.pad_count(),
         transport_version: 0,
         p_key,
-        fecn: rdma.fecn(),
+        fecn: rdma.fecn() || is_infiniband && rdma.is_ce(),
         becn: rdma.becn(),
         resv6: 0,
         dest_qp: rdma.dest_qp(),

@@ -1,7 +1,10 @@
 //! A frame through a switch.
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, LeavingFrame, PacketId};
+use rocelab_fabric::{
+    Admission, Arrival, BufferPolicy, Departure, FlowControl, LeavingFrame, PacketId, Port,
+    Serialisation, StartingPacket,
+};
 
 use super::core::Network;
 use super::course::Course;
@@ -12,6 +15,17 @@ use super::packet::{Body, PacketOf, PacketPool};
 use super::pauses::PortPauses;
 use crate::profile::{HostPacket, Joining, Marking, Profile, Shared};
 use crate::record::{DropCause, TrafficKind};
+
+/// What the marks of a port with credits go by, as a packet of `len` bytes has been taken to start.
+#[cold]
+fn starting<L: Serialisation, F: FlowControl>(
+    port: &Port<L, F>,
+    lane: u8,
+    len: u32,
+) -> StartingPacket {
+    let lacks_credits = port.flow_control().is_short_of_credits(lane, len);
+    StartingPacket { len, lane, waiting: port.queued(lane), lacks_credits }
+}
 
 impl<P: Profile> Network<P> {
     /// A packet that was decided about as it was sent reaches a switch.
@@ -189,10 +203,14 @@ impl<P: Profile> Network<P> {
         let is_counted = out.port.is_counted();
         if out.marks_departures
             && let Some(marking) = &mut out.marking
-            && marking.on_dequeue(shared, body.is_markable(), || {
-                let queue = out.port.queue_of(priority);
-                (queue, out.port.queued(queue))
-            })
+            && if is_counted {
+                body.is_markable() && marking.on_start(&starting(&out.port, priority, len))
+            } else {
+                marking.on_dequeue(shared, body.is_markable(), || {
+                    let queue = out.port.queue_of(priority);
+                    (queue, out.port.queued(queue))
+                })
+            }
         {
             body.mark();
             out.rare.ecn_marks += 1;

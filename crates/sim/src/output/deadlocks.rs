@@ -40,6 +40,7 @@ fn deadlock_record(
             port: stuck.port,
             paused_by: behind.map_or_else(String::new, |behind| name(behind.node)),
             priority: stuck.priority,
+            is_lane: plan.infiniband.is_some(),
         }
     };
     DeadlockRecord {

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::{FlowControl, NodeId};
+use rocelab_fabric::{FlowControl, LoadBalancing, NodeId};
 use rocelab_results::{
-    DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
-    InfiniBandCounts, IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals,
-    NeighbourCounts, PathMigrationRecord, PfcCounts, RefusedEngine, RefusedReroute, RunSpan,
-    SampleInterval, SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
+    CongestionCounts, DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput,
+    IdleQueuePairRecord, InfiniBandCounts, IntegrityResult, IntegrityViolation, Layer2Counts,
+    LinkTraversals, NeighbourCounts, PathMigrationRecord, PfcCounts, RefusedEngine, RefusedReroute,
+    RunSpan, SampleInterval, SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
 };
-use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
+use rocelab_transport::{Counters, PathMigration};
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
@@ -56,7 +56,7 @@ pub(super) fn summary<P: Profile>(
         },
         infiniband: plan.infiniband.as_ref().map(|own| InfiniBandCounts {
             refused_reroutes: refused_reroutes(plan, simulation.now()),
-            ..infiniband(own, network, &totals)
+            ..infiniband((plan, own), network, &totals, &nics)
         }),
         incomplete: ending == Ending::Interrupted,
         digest: format!("{:016x}", network.digest()),
@@ -125,16 +125,28 @@ fn intervals(plan: &Plan) -> BTreeMap<String, SampleInterval> {
 
 /// What the subnet manager did, and credits.
 fn infiniband<P: Profile>(
-    plan: &InfiniBandPlan,
+    (whole, plan): (&Plan, &InfiniBandPlan),
     network: WholeNetwork<'_, P>,
     totals: &Totals,
+    nics: &Counters,
 ) -> InfiniBandCounts {
+    let adaptive_routing = match whole.switch.load_balancing {
+        LoadBalancing::AdaptiveGreedy => Some("greedy"),
+        LoadBalancing::AdaptiveBounded => Some("bounded"),
+        _ => None,
+    };
     let routing = &plan.routed.routing;
     let mut counts = InfiniBandCounts {
         engine: routing.engine.name().to_owned(),
         refused: routing.refused.as_ref().map(|reason| RefusedEngine {
             engine: plan.manager.engine.name().to_owned(),
             reason: reason.clone(),
+        }),
+        adaptive_routing: adaptive_routing.map(str::to_owned),
+        congestion_control: plan.congestion_control.map(|_| CongestionCounts {
+            fecn: totals.ecn_marks,
+            cn_received: nics.cnps_received,
+            becn_acks_received: nics.becn_acks_received,
         }),
         data_vls: plan.data_vls,
         lanes_needed: routing.tables.lanes,

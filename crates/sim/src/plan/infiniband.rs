@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::topology::{Adjacency, Cabling, Neighbour};
 use rocelab_fabric::{
-    CreditConfig, DATA_LANES, InputQueues, MIN_FRAME, NodeId, StaticRoute, Topology, VlArbitration,
-    blocks_of,
+    CreditConfig, DATA_LANES, FecnConfig, FecnMarker, InputQueues, MIN_FRAME, NodeId, StaticRoute,
+    Topology, VlArbitration, blocks_of,
 };
-use rocelab_subnet::{Engine, Guid, NO_PORT, Node, NodeKind, Options, PortId, Routing, Subnet};
+use rocelab_subnet::{
+    AdaptiveGroups, Engine, ForwardingTables, Guid, Node, NodeKind, Options, PortId, Routing, Subnet,
+};
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};
 
@@ -17,6 +19,10 @@ use crate::scenario::VlBuffer;
 /// Byte times of a flow control packet, its delimiters included.
 #[expect(clippy::cast_possible_truncation, reason = "8")]
 const FLOW_CONTROL_LEN: u32 = (FlowControlPacket::LEN + DELIMITERS_LEN) as u32;
+
+/// Bytes of a block.
+#[expect(clippy::cast_possible_truncation, reason = "64")]
+const BLOCK: u32 = CREDIT_BLOCK_LEN as u32;
 
 /// The node GUIDs of switches and channel adapters begin here.
 const SWITCH_GUIDS: u64 = 0x20_0000;
@@ -35,6 +41,8 @@ pub struct InfiniBandPlan {
     pub vl_buffer: VlBuffer,
     /// The least time between two flow control packets of a lane while data waits.
     pub update_interval: Duration,
+    /// When switches set FECN; none: never.
+    pub congestion_control: Option<FecnConfig>,
     /// Who routes, and how.
     pub manager: SubnetManagerPlan,
     /// What it decided of the whole network.
@@ -50,6 +58,10 @@ pub struct SubnetManagerPlan {
     pub roots: Option<Vec<NodeId>>,
     /// Data lanes that the engine may use.
     pub lanes: u8,
+    /// Whether switches choose among the ports of the least hops.
+    pub is_adaptive: bool,
+    /// The tables of the engine `file`.
+    pub tables: Option<ForwardingTables>,
 }
 
 /// LIDs, forwarding tables and service levels.
@@ -59,16 +71,20 @@ pub struct RoutedSubnet {
     pub subnet: Subnet,
     /// The tables, and the engine that made them.
     pub routing: Routing,
+    /// What switches choose among, where they do.
+    pub groups: Option<AdaptiveGroups>,
     /// By node of the topology: the end port of a host.
     end_ports: Vec<Option<usize>>,
+    /// The numbers of ports, where a file says them.
+    cabling: Option<Arc<Cabling>>,
 }
 
 impl SubnetManagerPlan {
-    /// Routes a network over the links that are `active`. The subnet manager is at the first host that has a link.
+    /// The subnet that a network is over the links that are `active`. The subnet manager is at the first host that has a link.
     ///
     /// # Errors
-    /// Why the network is no subnet.
-    pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
+    /// Why it is none.
+    pub fn subnet(topology: &Topology, active: &[bool]) -> Result<Subnet, String> {
         let adjacency = topology.adjacency();
         let has_link = |&host: &NodeId| {
             let mut ports = adjacency.ports_of(host).iter();
@@ -77,18 +93,34 @@ impl SubnetManagerPlan {
         let manager = topology.hosts().find(has_link).or_else(|| topology.hosts().next());
         let manager = manager.unwrap_or(0);
         let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, 0);
-        let subnet = subnet.map_err(|error| error.to_string())?;
+        subnet.map_err(|error| error.to_string())
+    }
+
+    /// Whether it makes other tables after failures.
+    pub(crate) fn reroutes(&self) -> bool {
+        self.engine != Engine::File
+    }
+
+    /// Routes a network over the links that are `active`.
+    ///
+    /// # Errors
+    /// Why the network is no subnet.
+    pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
+        let subnet = Self::subnet(topology, active)?;
         let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
         let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
-        let options = Options { lanes: self.lanes, roots, ..Options::default() };
+        let options = Options { lanes: self.lanes, roots, tables: self.tables.clone() };
         let routing = rocelab_subnet::route(&subnet, self.engine, &options);
+        let groups =
+            self.is_adaptive.then(|| AdaptiveGroups::new(&subnet, routing.engine, &options));
         let mut end_ports = vec![None; topology.nodes.len()];
         for (number, end_port) in subnet.end_ports().iter().enumerate() {
             if let Some(place) = end_ports.get_mut(end_port.id.node) {
                 *place = Some(number);
             }
         }
-        Ok(RoutedSubnet { subnet, routing, end_ports })
+        let cabling = topology.cabling.clone();
+        Ok(RoutedSubnet { subnet, routing, groups: groups.flatten(), end_ports, cabling })
     }
 }
 
@@ -97,20 +129,43 @@ impl RoutedSubnet {
     pub fn routes(&self) -> Vec<StaticRoute> {
         let hosts: Vec<_> = self.hosts().collect();
         let mut routes = Vec::new();
-        for (switch, &node) in self.subnet.switches().iter().enumerate() {
+        for switch in 0..self.subnet.switches().len() {
             for &(host, lid) in &hosts {
-                let port = self.routing.tables.forwarding.port(switch, lid);
-                let Some(port) = port.filter(|&port| port != NO_PORT && port > 0) else { continue };
-                let switch = u32::try_from(node).unwrap_or(NodeId::MAX);
-                routes.push(StaticRoute {
-                    switch,
-                    destination: host,
-                    ports: vec![u16::from(port) - 1],
-                });
+                let ports = self.ports_towards(switch, lid);
+                if ports.is_empty() {
+                    continue;
+                }
+                let switch = self.node_of(switch);
+                routes.push(StaticRoute { switch, destination: host, ports });
             }
         }
         routes.sort_by_key(|route| (route.switch, route.destination));
         routes
+    }
+
+    /// The ports, counted from 0, by which a switch may forward packets to a LID: one, or those among which it chooses.
+    fn ports_towards(&self, switch: usize, lid: u16) -> Vec<u16> {
+        let tables = &self.routing.tables.forwarding;
+        let ports = match &self.groups {
+            Some(groups) => groups.ports(&self.subnet, tables, switch, lid),
+            None => tables.port(switch, lid).into_iter().collect(),
+        };
+        let of_node = |port: u8| self.port_of(self.node_of(switch), port);
+        ports.into_iter().filter_map(of_node).collect()
+    }
+
+    /// The node of the network that is a switch of the subnet.
+    pub(crate) fn node_of(&self, switch: usize) -> NodeId {
+        let node = self.subnet.switches().get(switch).copied();
+        node.and_then(|node| u32::try_from(node).ok()).unwrap_or(NodeId::MAX)
+    }
+
+    /// The port of a node, counted from 0, that has this number in the subnet; none is port 0, a switch itself.
+    pub(crate) fn port_of(&self, node: NodeId, number: u8) -> Option<u16> {
+        match &self.cabling {
+            Some(cabling) => cabling.port(node, number),
+            None => u16::from(number).checked_sub(1),
+        }
     }
 
     /// Hosts with their LIDs.
@@ -153,6 +208,11 @@ pub fn subnet_topology(
     active: &[bool],
 ) -> Result<rocelab_subnet::Topology, String> {
     let adjacency = topology.adjacency();
+    if let Some(cabling) = &topology.cabling {
+        return connected(cabling.subnet.without_cables(), topology, active, |node, port| {
+            cabling.number(node, port).unwrap_or(u8::MAX)
+        });
+    }
     let mut subnet = rocelab_subnet::Topology::default();
     let (mut switches, mut adapters) = (SWITCH_GUIDS, ADAPTER_GUIDS);
     for (node, described) in (0u32..).zip(&topology.nodes) {
@@ -174,13 +234,24 @@ pub fn subnet_topology(
             .add(Node::new(kind, Guid::new(guid), &*described.name, ports))
             .map_err(|error| error.to_string())?;
     }
+    connected(subnet, topology, active, |_, port| u8::try_from(port + 1).unwrap_or(u8::MAX))
+}
+
+/// The `subnet` with the cables that are `active`; `number_of` says the numbers of ports in it.
+fn connected(
+    mut subnet: rocelab_subnet::Topology,
+    topology: &Topology,
+    active: &[bool],
+    number_of: impl Fn(NodeId, usize) -> u8,
+) -> Result<rocelab_subnet::Topology, String> {
+    let adjacency = topology.adjacency();
     for (number, link) in (0u32..).zip(&topology.links) {
         if active.get(number as usize) != Some(&true) {
             continue;
         }
         let end = |node: NodeId| {
-            let port = adjacency.port_of_link(node, number).unwrap_or(0) + 1;
-            PortId { node: node as usize, port: u8::try_from(port).unwrap_or(u8::MAX) }
+            let port = adjacency.port_of_link(node, number).unwrap_or(0);
+            PortId { node: node as usize, port: number_of(node, port) }
         };
         subnet.connect(end(link.a), end(link.b)).map_err(|error| error.to_string())?;
     }
@@ -220,6 +291,19 @@ impl InfiniBandPorts<'_> {
         };
         let blocks = u16::try_from(blocks).unwrap_or(u16::MAX);
         std::array::from_fn(|lane| if lane < usize::from(plan.data_vls) { blocks } else { 0 })
+    }
+
+    /// The FECN marks of the port of a switch behind which `neighbour` is, if it makes any.
+    pub(crate) fn forward_marks(
+        &self,
+        switch: NodeId,
+        neighbour: &Neighbour,
+    ) -> Option<FecnMarker> {
+        let config = self.0.infiniband.as_ref()?.congestion_control?;
+        let blocks = self.lane_buffers(switch, neighbour);
+        let leads_to_adapter = self.0.topology.is_host(neighbour.node);
+        let bytes = blocks.map(|blocks| u32::from(blocks) * BLOCK);
+        (config.threshold > 0).then(|| FecnMarker::new(&config, bytes, leads_to_adapter))
     }
 
     /// How long the credits of a packet of the path MTU that comes in at the port of `node` behind which `neighbour` is are on

@@ -197,7 +197,7 @@ impl Plan {
     pub fn routes(&self, active: &[bool]) -> Result<Routes, RouteError> {
         let routes = Routes::new(&self.topology, active)?;
         if let Some(infiniband) = &self.infiniband {
-            if active == self.active_links {
+            if active == self.active_links || !infiniband.manager.reroutes() {
                 return Ok(routes.with_tables(&self.static_routes, active));
             }
             // The subnet manager routes what it reaches; other switches keep the tables that they have.

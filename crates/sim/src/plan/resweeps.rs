@@ -41,6 +41,9 @@ impl Plan {
                 }
                 FailureChange::Reroute if known.insert(active.clone()) => {
                     let manager = &self.infiniband.as_ref()?.manager;
+                    if !manager.reroutes() {
+                        return None;
+                    }
                     return Some((step.at, manager.route(&self.topology, &active)));
                 }
                 _ => {}

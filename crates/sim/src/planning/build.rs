@@ -23,7 +23,7 @@ use crate::plan::{
     RocePlan, SamplingPlan, WorkloadsPlan,
 };
 use crate::scenario::{
-    Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Sampling, Scenario,
+    Fault, InfiniBandConfig, IpVersion, OnDeadlock, ProfileConfig, RoceVersion, Sampling, Scenario,
     ScenarioError, Transport, ensure,
 };
 use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site, Workload};
@@ -109,7 +109,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         .all()
         .iter()
         .map(|named| {
-            let profile = profile(&scenario.roce, named.algorithm);
+            let profile = profile(scenario, named.algorithm);
             Arc::new(QueuePairProfile { cnp_marking: markings.of_cnps(), ..profile })
         })
         .collect();
@@ -241,7 +241,11 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
     }
 }
 
-fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
+fn profile(scenario: &Scenario, algorithm: &Algorithm) -> QueuePairProfile {
+    let config = &scenario.roce;
+    // Switches of InfiniBand mark whatever is sent. Its mark, FECN, has the place of "congestion experienced" here.
+    let marks = |own: &InfiniBandConfig| own.congestion_control.is_some();
+    let has_fecn = scenario.infiniband.as_ref().is_some_and(marks);
     QueuePairProfile {
         service: config.service,
         recovery: config.recovery,
@@ -256,7 +260,7 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
         ack_coalescing: config.ack_coalescing,
         cnp_priority: config.cnp_priority,
         path_entropy: config.path_entropy,
-        ecn_capable: config.version == RoceVersion::V2 && algorithm.needs_ecn(),
+        ecn_capable: has_fecn || (config.version == RoceVersion::V2 && algorithm.needs_ecn()),
         congestion_control: algorithm.for_run(),
         // Round-trip time and packets in flight follow when all flows are known.
         ..QueuePairProfile::new(config.path_mtu)

@@ -39,7 +39,7 @@ fn check_stop(scenario: &Scenario) -> Result<(), Fault> {
     })
 }
 
-fn check_native(scenario: &Scenario) -> [Result<(), Fault>; 8] {
+fn check_native(scenario: &Scenario) -> [Result<(), Fault>; 9] {
     [
         check_roce(&scenario.roce),
         service::check(scenario),
@@ -48,6 +48,7 @@ fn check_native(scenario: &Scenario) -> [Result<(), Fault>; 8] {
         tcp::check(scenario),
         check_switch(&scenario.switch),
         congestion_points::check(scenario),
+        check_technology(scenario),
         check_version(scenario),
     ]
 }
@@ -249,10 +250,22 @@ fn check_scheduler(scheduler: &SchedulerConfig) -> Result<(), Fault> {
     Ok(())
 }
 
+/// The congestion control of InfiniBand goes by marks that only its switches make.
+fn check_technology(scenario: &Scenario) -> Result<(), Fault> {
+    let is_of_infiniband = |named: &Named<'_>| matches!(named.algorithm, Algorithm::InfiniBand(_));
+    let found = algorithms::named(scenario).into_iter().find(is_of_infiniband);
+    let Some(named) = found.filter(|_| scenario.infiniband.is_none()) else { return Ok(()) };
+    Err(Fault::at(named.section(), "it follows FECN marks, which switches of Ethernet do not make")
+        .help("add `[infiniband]`, or use `dcqcn`"))
+}
+
 /// RoCE v1 frames have no ECN field: GRH and Ethernet carry none that switches mark.
 fn check_version(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.roce.version == RoceVersion::V2 {
         return Ok(());
+    }
+    if scenario.infiniband.is_some() {
+        return Ok(()); // It has marks of its own.
     }
     for named in algorithms::named(scenario) {
         ensure(!named.algorithm.needs_ecn(), || {

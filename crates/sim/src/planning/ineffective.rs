@@ -44,6 +44,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(unused_entropy(scenario))
         .chain(overtaking(scenario, plan))
         .chain(unheeded_notifications(plan))
+        .chain(forward_marks(scenario, plan))
         .chain(links::too_short(scenario, plan))
         .chain(layer3::unreachable(plan))
         .chain(neighbours::unused(&scenario.roce))
@@ -94,10 +95,29 @@ fn unheeded_notifications(plan: &Plan) -> Option<Fault> {
     })
 }
 
+/// FECN marks that nobody follows, or a congestion control whose marks are never made.
+fn forward_marks(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
+    let marks = scenario.infiniband.as_ref()?.congestion_control?;
+    let is_followed = plan.algorithms().iter().any(|algorithm| algorithm.needs_ecn());
+    let section = "infiniband.congestion_control";
+    if !is_followed {
+        let text = "switches set FECN, and no congestion control follows it";
+        return Some(Fault::at(section, text).help("use `[congestion_control.infiniband]`"));
+    }
+    (marks.threshold == 0).then(|| {
+        let text = "no packet is ever marked, and the congestion control follows marks";
+        Fault::at(format!("{section}.threshold"), text).help("give 1 to 15")
+    })
+}
+
 /// Packets that overtake each other, and what takes that for something else.
 fn overtaking<'a>(scenario: &'a Scenario, plan: &Plan) -> impl Iterator<Item = Fault> + use<'a> {
     let by_entropy = plan.common_queue_pair().path_entropy.numbers() > 1;
-    let key = if by_entropy { "roce.path_entropy" } else { "switch.load_balancing" };
+    let key = match by_entropy {
+        true => "roce.path_entropy",
+        false if scenario.infiniband.is_some() => "infiniband.sm.adaptive_routing",
+        false => "switch.load_balancing",
+    };
     let note = move |what: &str, help: &str| {
         Fault::at(key, format!("packets overtake each other, and {what}")).help(help)
     };

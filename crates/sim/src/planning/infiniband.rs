@@ -1,9 +1,11 @@
 //! `[infiniband]`, checked, and what it means for the rest of a scenario.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight};
-use rocelab_subnet::Engine;
+use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight, read_text};
+use rocelab_subnet::{AdaptiveGroups, Engine, ForwardingTables, Subnet, lft_file};
+use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 use rocelab_wire::TelemetryKind;
@@ -11,7 +13,8 @@ use rocelab_wire::TelemetryKind;
 use super::{algorithms, of_ethernet, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    Fault, Forwarding, InfiniBandConfig, RoceVersion, Scenario, VlBuffer, ensure,
+    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, Place, RoceVersion, Scenario,
+    VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -19,12 +22,13 @@ const MOST_ENTRIES: usize = 64;
 
 /// The scenario as it is planned: on InfiniBand nothing has an IP header, every lane is lossless, and any link may be used.
 pub(super) fn as_planned(mut scenario: Scenario) -> Scenario {
-    if scenario.infiniband.is_some() {
+    if let Some(infiniband) = &scenario.infiniband {
         scenario.roce.version = RoceVersion::V1;
         scenario.layer2.forwarding = Forwarding::Multipath;
         scenario.switch = SwitchConfig {
             lossless: (0..8).collect(),
             flow_control: LinkFlowControl::Credits,
+            load_balancing: infiniband.sm.adaptive_routing.load_balancing(),
             latency: scenario.switch.latency,
             forwarding: scenario.switch.forwarding,
             ..SwitchConfig::default()
@@ -39,6 +43,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     check_lanes(config)?;
     engine_of(config)?;
     check_roots(config)?;
+    check_choice(config)?;
+    check_tables(config)?;
+    check_marks(config)?;
     of_ethernet::check(scenario)?;
     check_algorithms(scenario)
 }
@@ -100,26 +107,61 @@ fn check_roots(config: &InfiniBandConfig) -> Result<(), Fault> {
     })
 }
 
+/// The engine `file` has tables, and no other reads any.
+fn check_tables(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let is_file = engine_of(config)? == Engine::File;
+    ensure(is_file == config.sm.lfts.is_some(), || match is_file {
+        true => Fault::at("infiniband.sm.lfts", "the engine `file` has no tables")
+            .help("name a file such as OpenSM's opensm-lfts.dump"),
+        false => Fault::at("infiniband.sm.lfts", format!("`{}` reads no tables", config.sm.engine))
+            .help("leave it out, or use `engine = \"file\"`"),
+    })
+}
+
+/// Engines whose ways are no matter of choice leave none.
+fn check_choice(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let chooses = config.sm.adaptive_routing != AdaptiveRouting::None;
+    let engine = engine_of(config)?;
+    ensure(!chooses || AdaptiveGroups::ENGINES.contains(&engine), || {
+        let names = AdaptiveGroups::ENGINES.map(Engine::name);
+        let text = format!("`{engine}` leaves switches no choice: its ways depend on each other");
+        Fault::at("infiniband.sm.adaptive_routing", text)
+            .help(format!("leave it out, or use the engine {}", names.join(" or ")))
+    })
+}
+
 fn engine_of(config: &InfiniBandConfig) -> Result<Engine, Fault> {
-    let usable = || Engine::ALL.into_iter().filter(|&engine| engine != Engine::File);
-    usable().find(|engine| engine.name() == config.sm.engine).ok_or_else(|| {
-        let names: Vec<_> = usable().map(Engine::name).collect();
+    let mut all = Engine::ALL.into_iter();
+    all.find(|engine| engine.name() == config.sm.engine).ok_or_else(|| {
+        let names = Engine::ALL.map(Engine::name);
         Fault::at("infiniband.sm.engine", "there is no such routing engine")
             .value(&config.sm.engine)
             .help(format!("use one of {}", names.join(", ")))
     })
 }
 
-/// Only what acknowledgements tell by their time reaches a sender.
+fn check_marks(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let Some(marks) = &config.congestion_control else { return Ok(()) };
+    ensure(marks.has_valid_threshold(), || {
+        Fault::at("infiniband.congestion_control.threshold", "a threshold is a field of 4 bits")
+            .value(marks.threshold)
+            .help("give 0 (never) to 15 (as soon as a sixteenth of a buffer waits)")
+    })
+}
+
+/// What acknowledgements tell by their time reaches a sender, and marks, for those that are made for them.
 fn check_algorithms(scenario: &Scenario) -> Result<(), Fault> {
     for named in algorithms::named(scenario) {
         let feedback = named.algorithm.feedback(Bandwidth::default());
         let by_ends = feedback.telemetry().is_some_and(TelemetryKind::is_echo);
-        ensure(by_ends || matches!(feedback, Feedback::None | Feedback::Rtt), || {
+        let follows_fecn = matches!(named.algorithm, Algorithm::InfiniBand(_) | Algorithm::Wasm(_))
+            && named.algorithm.needs_ecn();
+        let is_told = by_ends || matches!(feedback, Feedback::None | Feedback::Rtt);
+        ensure(follows_fecn || is_told, || {
             let name = named.algorithm.name();
             let text = format!("`{name}` needs what switches of Ethernet tell of congestion");
             Fault::at(named.section(), text)
-                .help("use `none`, `timely`, `patched-timely` or `swift`")
+                .help("use `infiniband`, `none`, `timely`, `patched-timely` or `swift`")
         })?;
     }
     Ok(())
@@ -139,11 +181,25 @@ pub(super) fn build(
             Some(found.map_err(|fault| fault.within("infiniband.sm.roots"))?)
         }
     };
-    let manager = SubnetManagerPlan { engine: engine_of(config)?, roots, lanes: config.data_vls };
-    let routed = manager.route(topology, active).map_err(|reason| {
+    let no_subnet = |reason: String| {
         Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
             .help("use a smaller topology, or one whose hosts are all connected")
-    })?;
+    };
+    let tables = match &config.sm.lfts {
+        Some(path) => {
+            let subnet = SubnetManagerPlan::subnet(topology, active).map_err(no_subnet)?;
+            Some(tables_of(&scenario.folder().join(path), &subnet)?)
+        }
+        None => None,
+    };
+    let manager = SubnetManagerPlan {
+        tables,
+        engine: engine_of(config)?,
+        roots,
+        lanes: config.data_vls,
+        is_adaptive: config.sm.adaptive_routing != AdaptiveRouting::None,
+    };
+    let routed = manager.route(topology, active).map_err(no_subnet)?;
     check_ways(config, topology, &routed)?;
     Ok(Some(InfiniBandPlan {
         data_vls: config.data_vls,
@@ -154,9 +210,32 @@ pub(super) fn build(
         arbitration: config.qos.arbitration(),
         vl_buffer: config.vl_buffer,
         update_interval: config.update_interval,
+        congestion_control: config.congestion_control,
         manager,
         routed: Arc::new(routed),
     }))
+}
+
+/// The forwarding tables in a file.
+fn tables_of(path: &Path, subnet: &Subnet) -> Result<ForwardingTables, Fault> {
+    let text = read_text(path).map_err(|error| {
+        Fault::at("infiniband.sm.lfts", format!("`{}` cannot be read: {error}", path.display()))
+            .help(
+                "name a file such as OpenSM's opensm-lfts.dump, relative to the scenario's folder",
+            )
+    })?;
+    lft_file::read(path, &text, subnet).map_err(|error| {
+        let mut fault = Fault::at("", error.message()).value(error.value()).help(error.help());
+        let lines = text.split_inclusive('\n');
+        let before: usize = lines.clone().take(error.line().saturating_sub(1)).map(str::len).sum();
+        let line = lines.clone().nth(error.line().saturating_sub(1)).unwrap_or_default();
+        let start = before + line.find(error.value()).unwrap_or(0);
+        let span = start..text.len().min(start + error.value().len());
+        let key = format!("line {}", error.line().max(1));
+        let file = FilePlace { file: path.to_owned(), text: text.as_str().into(), span, key };
+        fault.place = Place::File(Box::new(file));
+        fault
+    })
 }
 
 /// Gives flows the service levels of their paths, where the routing engine says them.
@@ -190,7 +269,7 @@ fn check_ways(
     ensure(lacking.is_none(), || {
         let name = lacking.map_or("", |&leaf| &topology.nodes[leaf as usize].name);
         let text = format!("`{}` finds no way from {name} to some host", config.sm.engine);
-        Fault::at("infiniband.sm", text).help("use another engine, or other roots")
+        Fault::at("infiniband.sm", text).help("use another engine, or other roots or tables")
     })
 }
 

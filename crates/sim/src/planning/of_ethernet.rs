@@ -69,6 +69,11 @@ fn check_frames(scenario: &Scenario) -> Result<(), Fault> {
     let of_frames = other_key(&scenario.roce, &usual, |key| OF_FRAMES.contains(&key));
     let key = format!("roce.{}", of_frames.as_deref().unwrap_or_default());
     refuse(of_frames.is_some(), &key, "packets of InfiniBand have an LRH, and no header of RoCE")?;
+    refuse(
+        scenario.roce.cnp_priority != usual.cnp_priority,
+        "roce.cnp_priority",
+        "a congestion notification packet of InfiniBand has the service level of its data",
+    )?;
     let mut classes = scenario.class.iter();
     let marked = classes.find(|(_, class)| class.marking.is_some()).map(|(priority, _)| priority);
     let key = format!("class.{}.marking", marked.map_or(0, |priority| priority.number()));

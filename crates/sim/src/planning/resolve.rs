@@ -83,6 +83,9 @@ pub(super) fn with_defaults(scenario: &Scenario) -> Scenario {
     if native && has_ecn && needs_ecn {
         resolved.switch.ecn.get_or_insert_with(default_ecn);
     }
+    if needs_ecn && let Some(infiniband) = &mut resolved.infiniband {
+        infiniband.congestion_control.get_or_insert_default();
+    }
     let needs_qcn = algorithms::usable(&resolved).iter().any(|one| one.algorithm.needs_qcn());
     if native && !has_ecn && needs_qcn {
         resolved.switch.qcn.get_or_insert_default();

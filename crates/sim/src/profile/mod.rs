@@ -29,7 +29,7 @@ use rocelab_engine::{EventKey, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
     BufferPolicy, CongestionSample, FlowControl, InputQueues, NodeId, PortExtras, RouteError,
-    SchedulerConfig, Serialisation,
+    SchedulerConfig, Serialisation, StartingPacket,
 };
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Content, HostSide, Packet as RdmaPacket, QueuePairProfile};
@@ -402,6 +402,12 @@ pub trait Marking<S>: fmt::Debug + Send {
     /// What the sender of a frame is notified of that has just joined. Asked once.
     fn take_sample(&mut self) -> Option<CongestionSample> {
         None
+    }
+
+    /// In place of [`Self::on_dequeue`], where the port has credits: a packet starts. True if it is marked.
+    fn on_start(&mut self, packet: &StartingPacket) -> bool {
+        _ = packet;
+        false
     }
 
     /// A frame leaves a queue, and does not count; `queued` says which, and its bytes. True if the

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rocelab_fabric::blocks_of;
-use rocelab_subnet::{CreditLoop, credit_loops_by};
+use rocelab_subnet::{Channel, CreditLoop, credit_loops_by};
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use rocelab_wire::{CREDIT_BLOCK_LEN, FlowControlPacket};
 use serde::Serialize;
@@ -124,6 +124,11 @@ impl SubnetFinding {
 /// The loops of credits that tables leave. Packets have the service levels of the first tables.
 fn loops(plan: &Plan, infiniband: &InfiniBandPlan, routed: &RoutedSubnet) -> Vec<LaneLoop> {
     let any = lanes_in_use(plan);
+    if let Some(groups) = &routed.groups {
+        let tables = &routed.routing.tables.forwarding;
+        let found = groups.credit_loops(&routed.subnet, tables, any);
+        return found.iter().map(|one| named(plan, routed, one)).collect();
+    }
     let node = |end_port: usize| {
         let node = routed.subnet.end_ports().get(end_port)?.id.node;
         u32::try_from(node).ok()
@@ -140,8 +145,12 @@ fn loops(plan: &Plan, infiniband: &InfiniBandPlan, routed: &RoutedSubnet) -> Vec
 /// A loop by the names of its ports, which are counted from 0 as everywhere.
 fn named(plan: &Plan, routed: &RoutedSubnet, found: &CreditLoop) -> LaneLoop {
     let channels = found.channels.iter().chain(found.channels.first());
-    let name = |switch: usize| &plan.topology.nodes[routed.subnet.switches()[switch]].name;
-    let ports = channels.map(|one| format!("{}:{}", name(one.switch), one.port.saturating_sub(1)));
+    let name = |one: &Channel| {
+        let node = routed.node_of(one.switch);
+        let port = routed.port_of(node, one.port).unwrap_or(u16::MAX);
+        format!("{}:{port}", plan.topology.nodes[node as usize].name)
+    };
+    let ports = channels.map(name);
     LaneLoop { lane: found.lane, ports: ports.collect::<Vec<_>>().join(" -> ") }
 }
 

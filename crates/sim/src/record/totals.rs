@@ -61,7 +61,7 @@ impl TrafficKind {
     pub(crate) fn of(opcode: Opcode) -> Self {
         match opcode {
             Opcode::RcAcknowledge => Self::Ack,
-            Opcode::Cnp => Self::Control,
+            Opcode::Cn | Opcode::Cnp => Self::Control,
             _ => Self::Data,
         }
     }

@@ -47,3 +47,29 @@ fn links_that_are_slow_as_they_go_down_and_come_up() {
     let evidence = ["/infiniband/credit_waits", "/drops/link_down", "/faults/0/acted"];
     assert_cuts_change_nothing(&text, &evidence);
 }
+
+/// Marks, notifications, the timers of tables, and the dice of a marking rate.
+#[test]
+fn marks_and_notifications() {
+    for control in ["", "notification = \"ack\"\nccti_timer = \"10.24us\"\n"] {
+        let top = format!(
+            "[infiniband]\ndata_vls = 2\n[infiniband.congestion_control]\nmarking_rate = 2\n[congestion_control.infiniband]\n\
+             {control}[roce]\npath_mtu = 2048\n"
+        );
+        assert_cuts_change_nothing(&clos(&top, &flows("2MB", TO_ONE)), &["/ecn/marks"]);
+    }
+}
+
+/// Switches choose, and links go down meanwhile.
+#[test]
+fn adaptive_routing() {
+    for adaptive in ["greedy", "bounded"] {
+        let top = format!(
+            "[infiniband]\n[infiniband.sm]\nadaptive_routing = \"{adaptive}\"\n[roce]\nack_timeout = 5\nrecovery = {{ reordering = \
+             {{ packets = 64 }} }}\n"
+        );
+        let more = "[[failure]]\nkind = \"link-down\"\nport = \"leaf-0:2\"\nat = \"30us\"\nlasts = \"50us\"\n";
+        let text = clos(&top, &format!("{more}{}", flows("1MB", TO_ONE)));
+        assert_cuts_change_nothing(&text, &["/infiniband/credit_waits", "/drops/link_down"]);
+    }
+}

@@ -9,7 +9,7 @@ mod lash;
 mod minhop;
 mod sssp;
 mod turns;
-mod updn;
+pub(crate) mod updn;
 
 use std::fmt;
 

@@ -6,12 +6,18 @@ use super::turns::{self, Direction, Turns};
 use crate::balance::{self, Candidates};
 use crate::graph::SwitchGraph;
 use crate::guid::Guid;
-use crate::hops::distances;
+use crate::hops::{LeastHops, distances};
 use crate::subnet::Subnet;
 use crate::tables::Tables;
 
 /// The tables of up/down with these root switches, or those that it finds; else why there are none.
 pub(super) fn route(subnet: &Subnet, roots: Option<&[usize]>) -> Result<Tables, String> {
+    let least = least_hops(subnet, roots)?;
+    Ok(Tables::on_one_lane(balance::tables(subnet, &least, Candidates::All)))
+}
+
+/// The least hops of ways that do not go up again; else why there are no roots.
+pub(crate) fn least_hops(subnet: &Subnet, roots: Option<&[usize]>) -> Result<LeastHops, String> {
     let found;
     let roots = match roots {
         Some(roots) => roots,
@@ -27,8 +33,7 @@ pub(super) fn route(subnet: &Subnet, roots: Option<&[usize]>) -> Result<Tables, 
         ranks: ranks_from(subnet.graph(), roots.iter().copied()),
         guids: (0..subnet.graph().len()).map(|switch| subnet.switch_guid(switch)).collect(),
     };
-    let least = turns::least_hops(subnet.graph(), &ranks);
-    Ok(Tables::on_one_lane(balance::tables(subnet, &least, Candidates::All)))
+    Ok(turns::least_hops(subnet.graph(), &ranks))
 }
 
 /// For each switch, the least number of steps from one of `starts`.

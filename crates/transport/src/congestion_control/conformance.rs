@@ -176,6 +176,7 @@ fn all_forms() -> impl Iterator<Item = Algorithm> {
         "[hpcc]\nper_hop_rate = true",
         "[hpcc]\nsample_feedback = true\nmax_stage = 0",
         "[hpcc]\nfast_react = false",
+        "[infiniband]\nnotification = \"ack\"\nccti_limit = 2\ntable = [\"0:0\", \"3:1\", \"0:16383\"]",
     ];
     let forms = forms.map(|text| toml::from_str(text).unwrap());
     Algorithm::all_defaults().chain(forms)
@@ -286,6 +287,15 @@ fn wrong_parameters_are_named() {
         ("[qcn]\nbyte_counter = \"0B\"", "byte_counter"),
         ("[qcn]\nhyper_increase = \"0bps\"", "hyper_increase"),
         ("[qcn]\nmin_rate = \"0bps\"", "min_rate"),
+        ("[infiniband]\nccti_increase = 0", "ccti_increase"),
+        ("[infiniband]\nccti_limit = 3\nccti_min = 4", "ccti_min"),
+        ("[infiniband]\nccti_timer = \"150us\"", "ccti_timer"),
+        ("[infiniband]\nccti_timer = \"0s\"", "ccti_timer"),
+        ("[infiniband]\nccti_timer = \"67108.864us\"", "ccti_timer"),
+        ("[infiniband]\nccti_limit = 16384", "ccti_limit"),
+        ("[infiniband]\nccti_limit = 1\ntable = [\"0:1\", \"0:2\"]", "table"),
+        ("[infiniband]\nccti_limit = 2\ntable = [\"0:0\", \"0:2\"]", "ccti_limit"),
+        ("[infiniband]\nccti_limit = 1\ntable = [\"0:0\", \"4:2\"]", "table"),
     ] {
         let error = toml::from_str::<Algorithm>(text).unwrap().validate().unwrap_err();
         assert_eq!(error.key, key, "{error}");

@@ -90,6 +90,8 @@ algorithms! {
     HpccPint = "hpcc-pint" => hpcc_pint,
     /// QCN (IEEE 802.1Qau): switches sample their queues and notify senders at layer 2.
     Qcn = "qcn" => qcn,
+    /// Congestion control of InfiniBand (IBTA Annex A10): FECN marks, and delays from a table.
+    InfiniBand = "infiniband" => infiniband,
     /// A WebAssembly module that the user wrote.
     Wasm = "wasm" => wasm,
     /// A class of Python that the user wrote; only in runs that Python starts.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rocelab_wire::{Opcode, Syndrome, TelemetryHeader};
+use rocelab_wire::{Syndrome, TelemetryHeader};
 
 use crate::{Content, Counters, Transmit};
 
@@ -84,7 +84,7 @@ impl ControlQueues {
 /// Counts a control packet that leaves.
 #[inline]
 pub(super) fn count(counters: &mut Counters, transmit: &Transmit) {
-    let kind = if transmit.packet.opcode() == Opcode::Cnp {
+    let kind = if transmit.packet.opcode().is_congestion_notification() {
         &mut counters.cnps_sent
     } else if transmit.packet.has_content() {
         &mut counters.datagrams_sent

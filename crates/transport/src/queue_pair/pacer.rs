@@ -6,14 +6,15 @@ use std::collections::VecDeque;
 
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
-use crate::QueuePairProfile;
+use crate::config::is_infiniband;
 use crate::congestion_control::{
     Ack, CongestionControl, Feedback, Late, LossEvent, Path, Sent, Telemetry,
 };
 use crate::sequence::Sequence;
+use crate::{NicConfig, QueuePairProfile};
 
 /// Preamble, start-of-frame delimiter and interpacket gap (bytes) (IEEE 802.3).
-const PREAMBLE_AND_GAP: u64 = 20;
+const PREAMBLE_AND_GAP: u8 = 20;
 
 /// Congestion control and pacing of one queue pair. The controller is built when the first data
 /// leaves: many queue pairs only receive. While there is nothing to send it sleeps: its timers
@@ -27,6 +28,8 @@ pub(super) struct Pacer {
     timeout: SimTime,
     asleep: bool,
     counts_sent_bytes: bool,
+    /// What a frame takes on its link beside its own bytes: none on InfiniBand, whose delimiters are counted with the frame.
+    between_frames: u8,
     /// Data frames that have left, modulo 2^32.
     departures: u32,
     /// When the next data frame may leave: worked out anew when a frame leaves, and when the rate
@@ -58,7 +61,9 @@ pub(super) struct Acknowledged<'a> {
 }
 
 impl Pacer {
-    pub(super) fn new(profile: &QueuePairProfile, line_rate: Bandwidth) -> Self {
+    pub(super) fn new(profile: &QueuePairProfile, nic: &NicConfig) -> Self {
+        let line_rate = nic.line_rate;
+        let is_infiniband = is_infiniband(nic.encapsulation_len);
         Self {
             control: None,
             rate: line_rate,
@@ -66,6 +71,7 @@ impl Pacer {
             timeout: SimTime::NEVER,
             asleep: false,
             counts_sent_bytes: false,
+            between_frames: if is_infiniband { 0 } else { PREAMBLE_AND_GAP },
             departures: 0,
             release: SimTime::ZERO,
             line_rate,
@@ -149,7 +155,7 @@ impl Pacer {
         self.release = now;
         self.departures = self.departures.wrapping_add(1);
         if self.rate < self.line_rate {
-            let paced = Bytes::new(u64::from(frame_len) + PREAMBLE_AND_GAP);
+            let paced = Bytes::new(u64::from(frame_len) + u64::from(self.between_frames));
             self.release = now.saturating_add(self.rate.transmission_time(paced));
         }
     }
@@ -195,8 +201,9 @@ impl Pacer {
         self.tell(now, |control| control.on_ack(&ack));
     }
 
+    /// A notification of congestion arrived. Those who follow echoes hear of READ data by it, on InfiniBand.
     pub(super) fn on_cnp(&mut self, now: SimTime) {
-        if matches!(self.feedback, Feedback::Cnp { .. }) {
+        if matches!(self.feedback, Feedback::Cnp { .. } | Feedback::EcnEcho) {
             if self.asleep {
                 self.handle_timeout(now);
             }
@@ -375,8 +382,12 @@ mod tests {
         QueuePairProfile { base_rtt: Duration::from_us(8), ..QueuePairProfile::new(mtu) }
     }
 
+    fn nic() -> NicConfig {
+        NicConfig { line_rate: Bandwidth::from_gbps(1), encapsulation_len: 58, seed: 0 }
+    }
+
     fn recording(feedback: Feedback) -> (Pacer, Log<Ack<'static>>, Log<SimTime>) {
-        let mut pacer = Pacer::new(&profile(), Bandwidth::from_gbps(1));
+        let mut pacer = Pacer::new(&profile(), &nic());
         pacer.feedback = feedback;
         let mut timers = Timers::new();
         timers.arm(1, at(10));
@@ -468,5 +479,16 @@ mod tests {
     fn the_path_holds_what_leaves_in_a_round_trip() {
         let path = path(&profile(), Bandwidth::from_gbps(100));
         assert_eq!((path.bdp, path.path_mtu), (100_000, 1024));
+    }
+
+    #[test]
+    fn frames_of_infiniband_have_no_gap_beside_them() {
+        for (encapsulation_len, microseconds) in [(58, 8), (8, 8)] {
+            let mut pacer = Pacer::new(&profile(), &NicConfig { encapsulation_len, ..nic() });
+            pacer.rate = Bandwidth::from_mbps(500);
+            let beside = if encapsulation_len == 8 { 0 } else { 20 };
+            pacer.on_sent(SimTime::ZERO, 500 - beside);
+            assert_eq!(pacer.release(), at(microseconds));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_units::{Bandwidth, SimTime};
-use rocelab_wire::Ecn;
+use rocelab_wire::{Ecn, Opcode};
 
 use super::message::Message;
 use super::migration::Migration;
@@ -12,6 +12,7 @@ use super::requester::{Requester, TimedOut};
 use super::responder::{Admission, Answer, Responder};
 use super::state::{QueuePairState, StateError};
 use super::unreliable::Unreliable;
+use crate::config::is_infiniband;
 use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
 use crate::packet::{marked, with_alternate_path};
@@ -169,6 +170,22 @@ impl Address {
             frame_len: packet.frame_len(self.encapsulation_len.into()),
         }
     }
+
+    /// Whether its packets are of native InfiniBand.
+    pub(super) const fn is_infiniband(&self) -> bool {
+        is_infiniband(self.encapsulation_len as u16)
+    }
+
+    /// The notification that the other end's data met congestion: a CNP of RoCE, which has a priority of its own, or a CN of
+    /// InfiniBand, in the service level of the data.
+    #[cold]
+    pub(super) fn notification(&self, profile: &QueuePairProfile) -> Transmit {
+        let packet = |opcode| Packet::new(opcode, self.dest_qp, 0).with_becn(true);
+        if self.is_infiniband() {
+            return self.transmit(packet(Opcode::Cn));
+        }
+        self.transmit_in(packet(Opcode::Cnp), profile.cnp_priority, profile.cnp_marking)
+    }
 }
 
 impl QueuePair {
@@ -185,7 +202,7 @@ impl QueuePair {
             requester: Requester::new(config),
             responder: Responder::new(config),
             unreliable: unreliable.then(|| Box::new(Unreliable::new(config))),
-            pacer: Pacer::new(&config.profile, nic.line_rate),
+            pacer: Pacer::new(&config.profile, nic),
             address: Address {
                 dest_qp: config.dest_qp,
                 destination: config.destination,

@@ -51,7 +51,7 @@ impl QueuePair {
             self.pacer.on_cnm(now, cnm.quantized_feedback);
             return;
         }
-        if packet.opcode() == Opcode::Cnp {
+        if packet.opcode().is_congestion_notification() {
             shared.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
             return;
@@ -75,13 +75,16 @@ impl QueuePair {
             return;
         }
         shared.counters.ce_received += 1;
+        let opcode = packet.opcode();
         match self.pacer.feedback() {
+            // READ data is not acknowledged: on InfiniBand a CN tells of it.
+            Feedback::EcnEcho if opcode.is_response() && self.address.is_infiniband() => {
+                shared.control.push(self.address.notification(&self.profile));
+            }
             Feedback::EcnEcho => self.owes_echo = true,
             Feedback::Cnp { min_interval } if now >= self.next_cnp => {
                 self.next_cnp = now.saturating_add(min_interval);
-                let cnp = Packet::new(Opcode::Cnp, self.address.dest_qp, 0).with_becn(true);
-                let (priority, marking) = (self.profile.cnp_priority, self.profile.cnp_marking);
-                shared.control.push(self.address.transmit_in(cnp, priority, marking));
+                shared.control.push(self.address.notification(&self.profile));
             }
             Feedback::Cnp { .. }
             | Feedback::Rtt
@@ -247,6 +250,7 @@ impl QueuePair {
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
+        shared.counters.becn_acks_received += u64::from(becn);
         if let Some(reached) = progress.advanced_to {
             let (position, next_position) = self.requester.positions();
             let bytes = progress.bytes;

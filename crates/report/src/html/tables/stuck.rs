@@ -79,6 +79,7 @@ mod tests {
             port: 1,
             paused_by: paused_by.to_owned(),
             priority: 3,
+            is_lane: false,
         };
         let cycle = vec![queue("a", "b"), queue("b", "c"), queue("c", "a")];
         let found = DeadlockRecord { cycle, ..DeadlockRecord::default() };

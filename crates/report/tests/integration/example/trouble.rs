@@ -69,6 +69,7 @@ fn stalled() -> StallRecord {
         switch: switch.to_owned(),
         port: 16,
         priority: 3,
+        is_lane: false,
         bytes,
         paused_by: "spine-0".to_owned(),
         awaits_credits: false,
@@ -100,6 +101,7 @@ fn deadlock() -> DeadlockRecord {
         port,
         paused_by: paused_by.to_owned(),
         priority: 3,
+        is_lane: false,
     };
     DeadlockRecord {
         began_ps: 1_250_000_000,

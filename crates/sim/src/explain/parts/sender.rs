@@ -173,6 +173,8 @@ impl Parts<'_> {
         let link = self.known.pauses.neighbour(end.node, 0).map(|port| port.link);
         let rate = link.map(|link| plan.topology.links[link as usize].rate);
         let signal = match algorithm.feedback(rate.unwrap_or_default()) {
+            Feedback::Cnp { .. } if plan.infiniband.is_some() => "CN",
+            Feedback::EcnEcho if plan.infiniband.is_some() => "BECN",
             Feedback::Cnp { .. } => "CNP",
             Feedback::Rtt => "RTT",
             Feedback::EcnEcho => "ECN echo",

@@ -8,7 +8,7 @@ use rocelab_fabric::NodeId;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::{Counters, Packet as RdmaPacket};
 use rocelab_units::SimTime;
-use rocelab_wire::{Opcode, Syndrome};
+use rocelab_wire::Syndrome;
 
 use crate::record::TrafficKind;
 use crate::{FlowPlan, Plan, Verb};
@@ -148,7 +148,7 @@ impl WatchedEnd {
     fn on_arrival(&mut self, now: SimTime, packet: &RdmaPacket) {
         if packet.cnm().is_some() {
             self.counters.cnms_received += 1;
-        } else if packet.opcode() == Opcode::Cnp {
+        } else if packet.opcode().is_congestion_notification() {
             self.counters.cnps_received += 1;
         } else if let Some(aeth) = packet.aeth().filter(|_| self.rules.is_acknowledged) {
             let is_ack = matches!(aeth.syndrome, Syndrome::Ack { .. });
@@ -190,7 +190,7 @@ impl WatchedEnd {
     }
 
     fn on_departure(&mut self, now: SimTime, packet: &RdmaPacket) {
-        if packet.opcode() == Opcode::Cnp {
+        if packet.opcode().is_congestion_notification() {
             self.counters.cnps_sent += 1;
             return;
         }

@@ -1,7 +1,9 @@
-//! ECN or QCN at one port, with dice of its own.
+//! ECN, FECN or QCN at one port, with dice of its own.
 
 use rocelab_engine::RngStream;
-use rocelab_fabric::{CongestionSample, EcnConfig, EcnMarker, MarkAt, QcnConfig};
+use rocelab_fabric::{
+    CongestionSample, EcnConfig, EcnMarker, FecnMarker, MarkAt, QcnConfig, StartingPacket,
+};
 use rocelab_state::State;
 use rocelab_units::{Bandwidth, Ratio};
 
@@ -28,6 +30,8 @@ enum Uncommon {
     Averages(Box<[Average; 8]>),
     /// No marks but notifications.
     CongestionPoints(Box<CongestionPoints>),
+    /// FECN marks of InfiniBand.
+    Fecn(Box<FecnMarker>),
 }
 
 impl State for Uncommon {
@@ -35,6 +39,7 @@ impl State for Uncommon {
         match self {
             Self::Averages(averages) => averages.save(to),
             Self::CongestionPoints(points) => points.save(to),
+            Self::Fecn(_) => Ok(()), // It is all settings.
         }
     }
 
@@ -42,6 +47,7 @@ impl State for Uncommon {
         match self {
             Self::Averages(averages) => averages.load(from),
             Self::CongestionPoints(points) => points.load(from),
+            Self::Fecn(_) => Ok(()),
         }
     }
 }
@@ -96,6 +102,16 @@ impl EcnMarking {
         }
     }
 
+    /// The FECN marks of a port with credits.
+    pub fn forward(marker: FecnMarker, dice: RngStream) -> Self {
+        Self {
+            marker: EcnMarker::NEVER,
+            mark_at: MarkAt::Dequeue,
+            uncommon: Some(Uncommon::Fecn(Box::new(marker))),
+            dice,
+        }
+    }
+
     #[inline]
     fn marks(&mut self, at: MarkAt, markable: bool, queued: u32) -> bool {
         markable && self.mark_at == at && self.marker.marks(queued, || self.dice.bits())
@@ -126,9 +142,9 @@ impl EcnMarking {
 impl Marking<LinkLoss> for EcnMarking {
     fn quiet_up_to(&self) -> u32 {
         match (&self.uncommon, self.mark_at) {
+            (Some(Uncommon::Fecn(_)), _) | (None, MarkAt::Dequeue) => u32::MAX,
             (Some(_), _) => 0,
             (None, MarkAt::Enqueue) => self.marker.kmin(),
-            (None, MarkAt::Dequeue) => u32::MAX,
         }
     }
 
@@ -149,6 +165,12 @@ impl Marking<LinkLoss> for EcnMarking {
             Some(Uncommon::CongestionPoints(points)) => points.take_sample(),
             _ => None,
         }
+    }
+
+    #[cold]
+    fn on_start(&mut self, packet: &StartingPacket) -> bool {
+        let Some(Uncommon::Fecn(marker)) = &self.uncommon else { return false };
+        marker.marks(packet, || self.dice.bits())
     }
 
     #[inline]

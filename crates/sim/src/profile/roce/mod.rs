@@ -132,6 +132,12 @@ impl Profile for Roce {
         port: u16,
         neighbour: &Neighbour,
     ) -> Option<EcnMarking> {
+        if plan.infiniband.is_some() {
+            let marker = InfiniBandPorts(plan).forward_marks(switch, neighbour)?;
+            let name = &plan.topology.nodes[switch as usize].name;
+            let dice = RngStream::new(plan.seed, &format!("fecn/{name}/{port}"));
+            return Some(EcnMarking::forward(marker, dice));
+        }
         let config = plan.port_at(switch, port);
         let name = &plan.topology.nodes[switch as usize].name;
         if let Some(qcn) = config.qcn.as_ref() {

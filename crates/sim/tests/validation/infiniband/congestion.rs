@@ -24,7 +24,7 @@ const HOT_SPOT_BAND: f64 = 0.10;
 const BISECTION_BAND: (f64, f64) = (0.85, 1.05);
 
 /// What each host sends between 1 and 3 ms [Gbit/s].
-fn sending(text: &str, hosts: &[&str]) -> Vec<f64> {
+pub(super) fn sending(text: &str, hosts: &[&str]) -> Vec<f64> {
     let mut run = Run::new(plan(text));
     run.run_until(SimTime::from_ps(1_000_000_000));
     let from = run.simulation.progress().now;
@@ -38,7 +38,7 @@ fn sending(text: &str, hosts: &[&str]) -> Vec<f64> {
 
 /// Two switches: `remote` hosts at the first send to the sink at the second, where `local` hosts do so too, and one more host
 /// at the first sends to a sink of its own.
-fn two_switches(remote: usize, local: usize, victim_level: u8, head: &str) -> String {
+pub(super) fn two_switches(remote: usize, local: usize, victim_level: u8, head: &str) -> String {
     let hosts = remote + local + 3;
     let name = |host: usize| format!("host-{host}");
     let (victim, sinks) = (remote, [hosts - 2, hosts - 1]);

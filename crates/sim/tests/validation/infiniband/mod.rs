@@ -1,6 +1,7 @@
 //! InfiniBand: throughput by credits, loops of credits, and what congestion does to those who have no part in it.
 
 mod congestion;
+mod congestion_control;
 mod credits;
 mod fabrics;
 

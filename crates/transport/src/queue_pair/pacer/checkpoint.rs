@@ -21,6 +21,7 @@ impl Pacer {
             timeout,
             asleep,
             counts_sent_bytes: _,
+            between_frames: _,
             departures,
             release,
             line_rate: _,
