@@ -76,7 +76,7 @@ impl Shape {
         self.set("congestion_control", table([(algorithm, Table::new().into())]));
         let mut own = self.lanes();
         if algorithm == "infiniband" && self.random.once_in(2) {
-            own.insert("congestion_control".into(), self.marks().into());
+            own.insert("congestion_control".into(), self.fecn().into());
         }
         self.set("infiniband", own);
     }
@@ -108,7 +108,7 @@ impl Shape {
     }
 
     /// When switches set FECN.
-    fn marks(&mut self) -> Table {
+    fn fecn(&mut self) -> Table {
         table([
             ("threshold", number(self.random.pick(&[1, 8, 15]))),
             ("marking_rate", number(self.random.pick(&[0, 3]))),
