@@ -184,45 +184,53 @@ impl Guest for PythonGuest {
 impl PythonGuest {
     /// Calls the object, and reads what it answers.
     fn called(&mut self, py: Python<'_>, call: GuestCall, input: &Input) -> PyResult<Answers> {
-        let Input { now, acked, acknowledged, sent, rtt, bytes, flags, value } = *input;
-        let opened;
-        let object = match (call, &self.object) {
+        match (call, &self.object) {
             (GuestCall::Event(event), Some(object)) => {
                 let object = object.bind(py);
-                match event {
-                    GuestEvent::Ack => {
-                        let rtt = (flags & FLAG_RTT != 0).then_some(rtt);
-                        let ecn_echo = flags & FLAG_ECN != 0;
-                        let arguments = (now, acked, acknowledged, sent, rtt, ecn_echo);
-                        object.call_method1(intern!(py, "on_ack"), arguments)
-                    }
-                    GuestEvent::Cnp => object.call_method1(intern!(py, "on_cnp"), (now,)),
-                    GuestEvent::Cnm => object.call_method1(intern!(py, "on_cnm"), (now, value)),
-                    GuestEvent::Sent => object.call_method1(intern!(py, "on_sent"), (now, bytes)),
-                    GuestEvent::Loss => {
-                        let timeout = flags & FLAG_TIMEOUT != 0;
-                        object.call_method1(intern!(py, "on_loss"), (now, timeout))
-                    }
-                    GuestEvent::Timer => object.call_method1(intern!(py, "on_timer"), (now, value)),
-                }?;
-                object
+                tell(object, event, input)?;
+                answers(object)
             }
-            _ => {
-                let object = self.shared.class.bind(py).call0()?;
-                let Path { line_rate, base_rtt, bdp, path_mtu, others: _, seed, start } = self.path;
-                let (line_rate, base_rtt) = (line_rate.bits_per_second(), base_rtt.ps());
-                let path = (line_rate, base_rtt, bdp, path_mtu, seed, start.ps());
-                object.call_method1(intern!(py, "_open"), path)?;
-                opened = object;
-                &opened
+            (GuestCall::Event(_), None) => Err(of_input("it has not started".into())),
+            (GuestCall::Open, _) => {
+                let object = self.opened(py)?;
+                let answers = answers(&object)?;
+                self.object = Some(object.unbind());
+                Ok(answers)
             }
-        };
-        let answers = answers(object)?;
-        if call == GuestCall::Open {
-            self.object = Some(object.clone().unbind());
         }
-        Ok(answers)
     }
+
+    /// An object that was told its path.
+    fn opened<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let object = self.shared.class.bind(py).call0()?;
+        let Path { line_rate, base_rtt, bdp, path_mtu, others: _, seed, start } = self.path;
+        let (line_rate, base_rtt) = (line_rate.bits_per_second(), base_rtt.ps());
+        let path = (line_rate, base_rtt, bdp, path_mtu, seed, start.ps());
+        object.call_method1(intern!(py, "_open"), path)?;
+        Ok(object)
+    }
+}
+
+/// Calls the method of an event.
+fn tell(object: &Bound<'_, PyAny>, event: GuestEvent, input: &Input) -> PyResult<()> {
+    let py = object.py();
+    let Input { now, acked, acknowledged, sent, rtt, bytes, flags, value } = *input;
+    match event {
+        GuestEvent::Ack => {
+            let rtt = (flags & FLAG_RTT != 0).then_some(rtt);
+            let ecn_echo = flags & FLAG_ECN != 0;
+            let arguments = (now, acked, acknowledged, sent, rtt, ecn_echo);
+            object.call_method1(intern!(py, "on_ack"), arguments)
+        }
+        GuestEvent::Cnp => object.call_method1(intern!(py, "on_cnp"), (now,)),
+        GuestEvent::Cnm => object.call_method1(intern!(py, "on_cnm"), (now, value)),
+        GuestEvent::Sent => object.call_method1(intern!(py, "on_sent"), (now, bytes)),
+        GuestEvent::Loss => {
+            object.call_method1(intern!(py, "on_loss"), (now, flags & FLAG_TIMEOUT != 0))
+        }
+        GuestEvent::Timer => object.call_method1(intern!(py, "on_timer"), (now, value)),
+    }?;
+    Ok(())
 }
 
 /// What an object answers.

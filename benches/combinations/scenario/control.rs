@@ -134,8 +134,8 @@ impl Shape {
     pub(super) fn algorithm(&mut self) -> Table {
         let runs = |algorithm: &Algorithm| {
             let needs_acks = !matches!(algorithm.name(), "none" | "dcqcn" | "qcn");
-            // It has no module.
-            algorithm.name() != "wasm"
+            // There is no module, and no class.
+            !matches!(algorithm.name(), "wasm" | "python")
                 && (self.version == 2 || !algorithm.needs_ecn())
                 && (self.qcn || !algorithm.needs_qcn())
                 && (self.service == "rc" || !needs_acks)
