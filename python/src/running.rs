@@ -124,7 +124,10 @@ fn told(
     watch.ended()?;
     let outcome = outcome.map_err(|error| {
         let error = of_run(&error);
-        scenario.control().map_or(error, |control| control.caused(error))
+        match scenario.control() {
+            Some(control) => control.caused(error),
+            None => error,
+        }
     })?;
     let mut info = RunInfo {
         wall_s,
