@@ -147,6 +147,10 @@ impl Guest for PythonGuest {
         let answered = Python::attach(|py| {
             let answers = self.called(py, call, input);
             answers.map_err(|error| {
+                // Which functions it came through is kept beside it until it is raised again.
+                if let Some(traceback) = error.traceback(py) {
+                    _ = error.value(py).setattr(intern!(py, "__traceback__"), traceback);
+                }
                 let told = Cause::Raised(told(py, &error));
                 self.raised = Some(error);
                 told

@@ -1,6 +1,7 @@
 """Congestion controls that are written in Python."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -13,13 +14,12 @@ GUESTS = Path(__file__).resolve().parents[2] / "guests"
 
 @pytest.fixture
 def incast():
-    """Eight senders, marks, losses and failures in one."""
+    """Eight senders to one, with marks and losses."""
     return rocelab.Scenario(
         topology={"single-switch": {"hosts": 9, "link": {"rate": "100Gbps", "cable": "10m"}}},
-        switch={"ecn": {"kmin": "40KB", "kmax": "160KB", "pmax": 0.2}},
-        roce={"recovery": "selective-repeat", "timeouts": {"low": "100us", "high": "320us", "low_packets": 3}},
+        switch={"ecn": {"kmin": "5KB", "kmax": "40KB", "pmax": 0.2}},
         workload={"incast": {"senders": 8, "bytes": "1MB"}},
-        faults=[{"action": "drop", "probability": 0.001}],
+        faults=[{"action": "drop", "probability": 0.0005}],
         sample={"rates": {"interval": "20us"}},
         seed=5,
     )
@@ -106,6 +106,7 @@ class Halving(rocelab.CongestionControl):
 
 def test_a_class_gives_the_results_of_the_native_algorithm(incast):
     native = incast.set(congestion_control="dctcp").run()
+    assert native.summary["ecn"]["marks"] > 100
     own = incast.run(congestion_control=Dctcp)
     assert own.digest == native.digest
     assert set(own.flows.column("congestion_control")) == {"python:Dctcp"}
@@ -157,8 +158,9 @@ def test_an_exception_says_when_and_in_which_queue_pair(incast, tmp_path):
     with pytest.raises(rocelab.RunError) as raised:
         incast.run(out=tmp_path / "results", congestion_control=Failing)
     text = str(raised.value)
-    assert "the congestion control `python:aimd` failed at 50." in text and ", flow " in text and " -> host-0, told of `ack`" in text
-    assert "ZeroDivisionError" in text and "self.rate = 1 // 0" in text, text
+    words = r"the congestion control `python:aimd` failed at \S+, flow \d, host-\d -> host-0, told of `ack`: ZeroDivisionError"
+    assert re.match(words, text), text
+    assert "Traceback" in text and "self.rate = 1 // 0" in text, text
     assert isinstance(raised.value.__cause__, ZeroDivisionError)
     assert not (tmp_path / "results" / "summary.json").exists()
 
@@ -166,7 +168,7 @@ def test_an_exception_says_when_and_in_which_queue_pair(incast, tmp_path):
 @pytest.mark.parametrize(
     ("attribute", "value", "words"),
     [
-        ("rate", 0, "it answers rate = 0; give 1 to 2^63 bit/s"),
+        ("rate", 0, r"it answers rate = 0; give 1 to 2\^63 bit/s"),
         ("rate", 4e10, r"rate = 40000000000\.0: give a whole number"),
         ("rate", -1, "rate = -1: give a whole number"),
         ("window", 0, "it answers window = 0"),
