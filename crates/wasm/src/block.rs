@@ -9,15 +9,12 @@ use core::sync::atomic::Ordering::Relaxed;
 use rocelab_transport::congestion_control::{EndpointReport, Path};
 
 use crate::answers::Answers;
+use crate::limits::MOST_PARAMETERS;
 
 /// Length of the block [bytes].
 pub const BLOCK_LEN: usize = BLOCK_WORDS * 8;
 /// Length of the block in words of 8 bytes.
 pub const BLOCK_WORDS: usize = 98;
-/// The most bytes of state that a module may keep for each queue pair.
-pub const MOST_STATE: usize = 256;
-/// The most parameters of a module.
-pub const MOST_PARAMETERS: usize = 16;
 /// No time, and no limit.
 pub const NEVER: u64 = u64::MAX;
 
@@ -158,7 +155,7 @@ impl Block<'_> {
         Answers { rate: at(0), window: at(1), timers: [at(2), at(3), at(4)], flags }
     }
 
-    /// Writes the state of the queue pair, of at most [`MOST_STATE`] bytes.
+    /// Writes the state of the queue pair, of at most [`MOST_STATE`](crate::limits::MOST_STATE) bytes.
     #[inline]
     pub fn set_state(&mut self, state: &[u64]) {
         self.put(STATE, state);

@@ -12,6 +12,7 @@ mod answers;
 pub mod block;
 pub mod control;
 pub mod fault;
+pub mod limits;
 pub mod metadata;
 mod values;
 

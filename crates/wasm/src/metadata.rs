@@ -4,7 +4,7 @@ use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{MOST_PARAMETERS, MOST_STATE};
+use crate::limits::{MOST_PARAMETERS, MOST_STATE};
 
 /// The most bytes of metadata.
 pub const MOST_METADATA: usize = 64 * 1024;

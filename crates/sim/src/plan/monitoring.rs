@@ -81,40 +81,45 @@ impl PingRules {
     }
 }
 
-impl Plan {
+/// What a plan says of the pings of hosts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pings<'a>(pub(crate) &'a Plan);
+
+impl Pings<'_> {
     /// How many queue pairs a host has for pings.
-    pub(crate) fn ping_queue_pairs(&self) -> u32 {
-        match &self.infiniband {
+    pub(crate) fn queue_pairs(self) -> u32 {
+        match &self.0.infiniband {
             Some(infiniband) if infiniband.routed.routing.tables.lanes > 1 => 8,
             _ => 1,
         }
     }
 
     /// The hash by which equal-cost multipath chooses for a ping, or its answer: each ping takes another source port.
-    pub(crate) fn ping_hash(&self, (from, to): (NodeId, NodeId), number: u32) -> u32 {
-        let drawn = mix(self.seed ^ mix(u64::from(from) << 32 | u64::from(to)) ^ u64::from(number));
+    pub(crate) fn hash(self, (from, to): (NodeId, NodeId), number: u32) -> u32 {
+        let drawn =
+            mix(self.0.seed ^ mix(u64::from(from) << 32 | u64::from(to)) ^ u64::from(number));
         let [a, b, c, ..] = drawn.to_le_bytes();
         let label = 1 + u32::from_le_bytes([a, b, c, 0]) % ((1 << 20) - 1);
-        let entropy = match self.roce.encapsulation_of(from) {
+        let entropy = match self.0.roce.encapsulation_of(from) {
             Encapsulation::V1 => label,
             Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => udp_source_port(label).into(),
         };
-        self.flow_hash(from, to, entropy)
+        self.0.flow_hash(from, to, entropy)
     }
 
     /// The queue pair by which a host sends pings and answers to another one.
-    pub(crate) fn ping_queue_pair(&self, host: NodeId, to: NodeId, first: u32) -> u32 {
-        if self.ping_queue_pairs() == 1 {
+    pub(crate) fn queue_pair(self, host: NodeId, to: NodeId, first: u32) -> u32 {
+        if self.queue_pairs() == 1 {
             return first;
         }
-        let priority = self.monitoring.as_ref().map_or(0, |mesh| mesh.rules.priority);
-        first + u32::from(self.service_level(host, to, priority) & 7)
+        let priority = self.0.monitoring.as_ref().map_or(0, |mesh| mesh.rules.priority);
+        first + u32::from(self.0.service_level(host, to, priority) & 7)
     }
 
     /// Whether a queue pair of a host is for pings.
-    pub(crate) fn is_for_pings(&self, host: NodeId, qpn: u32) -> bool {
-        let of_host = self.monitoring.as_ref().and_then(|mesh| mesh.hosts.get(&host));
-        of_host.is_some_and(|one| (one.qpn..one.qpn + self.ping_queue_pairs()).contains(&qpn))
+    pub(crate) fn has(self, host: NodeId, qpn: u32) -> bool {
+        let of_host = self.0.monitoring.as_ref().and_then(|mesh| mesh.hosts.get(&host));
+        of_host.is_some_and(|one| (one.qpn..one.qpn + self.queue_pairs()).contains(&qpn))
     }
 }
 

@@ -321,7 +321,7 @@ impl VerbsHost {
                     apps.on_completion(plan, messages, now, &mut self.nic, &completion);
                 } else if self.is_unreliable {
                     continue; // It says that the last packet was sent, and no more.
-                } else if let Some(end) = self.end_of(plan, now, &completion) {
+                } else if let Some(end) = end_of(self, plan, now, &completion) {
                     return Some(HostEnd::Flow(end));
                 }
             } else if let Some(completion) = self.nic.in_host().poll_receive_completion(now) {
@@ -342,18 +342,6 @@ impl VerbsHost {
                 return self.ends.pop_due(now).map(HostEnd::Flow);
             }
         }
-    }
-
-    /// The end of the flow, if this completion is that; its connection is taken down.
-    pub(super) fn end_of(
-        &mut self,
-        plan: &Plan,
-        now: SimTime,
-        completion: &Completion,
-    ) -> Option<FlowEnd> {
-        let end = self.complete(now, completion)?;
-        Connecting(self).disconnect(plan, now, end.flow);
-        Some(end)
     }
 
     /// The end of the flow, if this completion is that.
@@ -422,6 +410,18 @@ fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
     host.held = !turn.priorities;
     host.turns.stack = u8::try_from(turn.stack).unwrap_or(u8::MAX);
     turn.stack != NIC
+}
+
+/// The end of the flow, if this completion is that; its connection is taken down.
+fn end_of(
+    host: &mut VerbsHost,
+    plan: &Plan,
+    now: SimTime,
+    completion: &Completion,
+) -> Option<FlowEnd> {
+    let end = host.complete(now, completion)?;
+    Connecting(host).disconnect(plan, now, end.flow);
+    Some(end)
 }
 
 /// Whether a queue pair is one for pings.
