@@ -5,6 +5,7 @@ use rocelab_wire::{Opcode, Syndrome};
 
 use super::category::LossSignal;
 use crate::network::watch::{Carried, FrameView, View};
+use crate::plan::Pings;
 
 /// Two queue pairs that talk to each other, or the ends of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +55,7 @@ impl Owner {
 /// Whether a frame is a ping, or the answer to one.
 fn is_ping(network: View<'_>, frame: &FrameView) -> bool {
     let Some(Carried::Rdma(packet)) = frame.packet else { return false };
-    network.plan().is_for_pings(frame.destination, packet.dest_qp())
+    Pings(network.plan()).has(frame.destination, packet.dest_qp())
 }
 
 /// The ends that a frame goes between, if they are a flow's or a connection's.

@@ -29,6 +29,7 @@ use super::notes::{Note, corrupt};
 use super::owners::{Owner, Owners};
 use super::packet::{Body, Packet, PacketOf};
 use crate::address::switch_port_mac;
+use crate::plan::Pings;
 use crate::profile::roce::GSI_QPN;
 use crate::profile::{HostPacket, Profile, Routing, StackFrame};
 use crate::scenario::IpVersion;
@@ -373,9 +374,9 @@ impl<P: Profile> Capturing<'_, '_, P> {
                 (flow.entropy, flow.queue_pairs)
             }
             None => {
-                let is_ping = plan.is_for_pings(destination, qpn);
+                let is_ping = Pings(plan).has(destination, qpn);
                 let ping = rdma.immdt().filter(|_| is_ping);
-                let entropy = |data: ImmDt| plan.ping_entropy((source, destination), data.0);
+                let entropy = |data: ImmDt| Pings(plan).entropy((source, destination), data.0);
                 return ping.map_or(0, entropy);
             }
         };

@@ -261,20 +261,10 @@ impl<'a, P: Profile> Overview<'a, P> {
     /// Grows as long as anything moves: flows that start, and RDMA packets over links.
     pub(crate) fn movements(self) -> u64 {
         if self.0.plan.monitoring.is_some() {
-            return self.movements_beside_pings();
+            return movements_beside_pings(self.0);
         }
         let Traversals { data, ack, .. } = self.0.course.totals.traversals;
         data + ack + self.0.course.totals.packets_delivered + self.0.course.flows.started
-    }
-
-    /// The same where hosts ping each other, which is no progress of anything: payload that is accepted, acknowledgements, and
-    /// what is sent again.
-    fn movements_beside_pings(self) -> u64 {
-        let of_host = |counters: &Counters| {
-            counters.acks_received + counters.retransmitted.packets + counters.timeouts
-        };
-        let hosts = self.0.hosts.iter().map(|host| of_host(host.end_host.counters()));
-        self.0.course.deliveries.bytes() + self.0.course.flows.started + hosts.sum::<u64>()
     }
 
     /// Whether something is bound to move that does not now: a flow that starts later, a queue
@@ -394,3 +384,13 @@ impl<P: Profile> Clone for Overview<'_, P> {
 }
 
 impl<P: Profile> Copy for Overview<'_, P> {}
+
+/// [`Overview::movements`] where hosts ping each other, which is no progress of anything: payload that is accepted, acknowledgements,
+/// and what is sent again.
+fn movements_beside_pings<P: Profile>(network: &Network<P>) -> u64 {
+    let of_host = |counters: &Counters| {
+        counters.acks_received + counters.retransmitted.packets + counters.timeouts
+    };
+    let hosts = network.hosts.iter().map(|host| of_host(host.end_host.counters()));
+    network.course.deliveries.bytes() + network.course.flows.started + hosts.sum::<u64>()
+}

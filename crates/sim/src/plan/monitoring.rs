@@ -84,10 +84,14 @@ impl PingRules {
     }
 }
 
-impl Plan {
+/// What follows from a plan for the pings of its hosts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pings<'a>(pub(crate) &'a Plan);
+
+impl Pings<'_> {
     /// How many queue pairs a host has for pings.
-    pub(crate) fn ping_queue_pairs(&self) -> u32 {
-        match &self.infiniband {
+    pub(crate) fn queue_pairs(self) -> u32 {
+        match &self.0.infiniband {
             Some(infiniband) if infiniband.routed.routing.tables.lanes > 1 => 8,
             _ => 1,
         }
@@ -95,31 +99,31 @@ impl Plan {
 
     /// The UDP source port (v2) or flow label (v1) of a ping or its answer, which a host sends with these immediate data: each
     /// ping takes another one, so that equal-cost multipath takes all paths in turn, and its answer the same.
-    pub(crate) fn ping_entropy(&self, (from, to): (NodeId, NodeId), immediate: u32) -> u32 {
+    pub(crate) fn entropy(self, (from, to): (NodeId, NodeId), immediate: u32) -> u32 {
         let (pinging, pinged) = if immediate & ANSWER == 0 { (from, to) } else { (to, from) };
         let pair = mix(u64::from(pinging) << 32 | u64::from(pinged));
-        let drawn = mix(self.seed ^ pair ^ u64::from(immediate & !ANSWER));
+        let drawn = mix(self.0.seed ^ pair ^ u64::from(immediate & !ANSWER));
         let [a, b, c, ..] = drawn.to_le_bytes();
         let label = 1 + u32::from_le_bytes([a, b, c, 0]) % ((1 << 20) - 1);
-        match self.roce.encapsulation_of(from) {
+        match self.0.roce.encapsulation_of(from) {
             Encapsulation::V1 => label,
             Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => udp_source_port(label).into(),
         }
     }
 
     /// The queue pair by which a host sends pings and answers to another one.
-    pub(crate) fn ping_queue_pair(&self, host: NodeId, to: NodeId, first: u32) -> u32 {
-        if self.ping_queue_pairs() == 1 {
+    pub(crate) fn queue_pair(self, host: NodeId, to: NodeId, first: u32) -> u32 {
+        if self.queue_pairs() == 1 {
             return first;
         }
-        let priority = self.monitoring.as_ref().map_or(0, |mesh| mesh.rules.priority);
-        first + u32::from(self.service_level(host, to, priority) & 7)
+        let priority = self.0.monitoring.as_ref().map_or(0, |mesh| mesh.rules.priority);
+        first + u32::from(self.0.service_level(host, to, priority) & 7)
     }
 
     /// Whether a queue pair of a host is for pings.
-    pub(crate) fn is_for_pings(&self, host: NodeId, qpn: u32) -> bool {
-        let of_host = self.monitoring.as_ref().and_then(|mesh| mesh.hosts.get(&host));
-        of_host.is_some_and(|one| (one.qpn..one.qpn + self.ping_queue_pairs()).contains(&qpn))
+    pub(crate) fn has(self, host: NodeId, qpn: u32) -> bool {
+        let of_host = self.0.monitoring.as_ref().and_then(|mesh| mesh.hosts.get(&host));
+        of_host.is_some_and(|one| (one.qpn..one.qpn + self.queue_pairs()).contains(&qpn))
     }
 }
 

@@ -11,7 +11,7 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 
 use crate::Plan;
-use crate::plan::{ANSWER, MonitoringPlan, PingingHost};
+use crate::plan::{ANSWER, MonitoringPlan, PingingHost, Pings};
 use crate::record::Ping;
 
 /// The queue key of all queue pairs for pings.
@@ -48,7 +48,7 @@ impl Monitor {
     pub(super) fn new(plan: &Plan, node: NodeId, nic: &mut Nic) -> Option<Box<Self>> {
         let mesh = plan.monitoring.as_ref()?;
         let of_host = mesh.hosts.get(&node)?;
-        let queue_pairs = plan.ping_queue_pairs();
+        let queue_pairs = Pings(plan).queue_pairs();
         for number in 0..queue_pairs {
             nic.create_queue_pair(queue_pair((plan, mesh), (node, number), of_host));
             let others = of_host.pinged_by + u32::try_from(of_host.peers.len()).unwrap_or(0);
@@ -134,7 +134,7 @@ impl Monitor {
         let Probe { to, immediate } = probe;
         let Some(mesh) = &plan.monitoring else { return };
         let Some(there) = mesh.hosts.get(&to) else { return };
-        let entropy = plan.ping_entropy((self.node, to), immediate);
+        let entropy = Pings(plan).entropy((self.node, to), immediate);
         let handle = AddressHandle {
             destination: to,
             entropy: plan.flow_hash(self.node, to, entropy),
@@ -143,7 +143,7 @@ impl Monitor {
         };
         let operation = Operation::SendWithImmediate(immediate);
         let work = WorkRequest::new(immediate.into(), operation, mesh.rules.bytes);
-        let from = plan.ping_queue_pair(self.node, to, self.qpn);
+        let from = Pings(plan).queue_pair(self.node, to, self.qpn);
         let posted = nic.post_datagram(now, from, work, handle);
         debug_assert!(posted.is_ok(), "a ping can be posted: {posted:?}");
     }
@@ -160,7 +160,7 @@ fn queue_pair(
     (node, number): (NodeId, u32),
     of_host: &PingingHost,
 ) -> QueuePairConfig {
-    let by_level = plan.ping_queue_pairs() > 1;
+    let by_level = Pings(plan).queue_pairs() > 1;
     let level = u8::try_from(number).unwrap_or(0);
     let priority = if by_level { level } else { mesh.rules.priority };
     QueuePairConfig {
