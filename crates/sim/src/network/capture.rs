@@ -17,7 +17,7 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::{ControlFrame, DomainPlace, Domains, NodeId, PacketId};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket, has_alternate_path};
 use rocelab_wire::{
-    Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
+    Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, ImmDt, MacAddress, Opcode, RoceFrame,
     TelemetryHeader, TelemetryKind, VlanTag, ZEROS, group_mac,
 };
 
@@ -29,6 +29,7 @@ use super::notes::{Note, corrupt};
 use super::owners::{Owner, Owners};
 use super::packet::{Body, Packet, PacketOf};
 use crate::address::switch_port_mac;
+use crate::plan::Pings;
 use crate::profile::roce::GSI_QPN;
 use crate::profile::{HostPacket, Profile, Routing, StackFrame};
 use crate::scenario::IpVersion;
@@ -240,7 +241,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
         let group = self.sight.plan.sending(rdma.dest_qp(), packet.flow_hash);
         let group = group.map(|(group, _)| group.gid);
         let destination = group.map_or(destination, group_mac);
-        let entropy = self.entropy(packet, rdma.dest_qp());
+        let entropy = self.entropy(packet, rdma);
         let marking = self.sight.plan.markings.of(rdma.marking());
         // The GRH has a traffic class without an ECN field.
         let is_v1 = encapsulation == Encapsulation::V1;
@@ -352,7 +353,8 @@ impl<P: Profile> Capturing<'_, '_, P> {
 
     /// UDP source port or flow label of a packet of the connection that ends at its destination's queue
     /// pair: of those that it may have, the one that the packet has the hash of.
-    fn entropy(&self, packet: &Packet<PacketOf<P>>, qpn: u32) -> u32 {
+    fn entropy(&self, packet: &Packet<PacketOf<P>>, rdma: &RdmaPacket) -> u32 {
+        let qpn = rdma.dest_qp();
         if qpn == GSI_QPN {
             return self.sight.plan.roce.management_entropy();
         }
@@ -371,7 +373,12 @@ impl<P: Profile> Capturing<'_, '_, P> {
                 let flow = &plan.flows[number as usize];
                 (flow.entropy, flow.queue_pairs)
             }
-            None => return 0,
+            None => {
+                let is_ping = Pings(plan).has(destination, qpn);
+                let ping = rdma.immdt().filter(|_| is_ping);
+                let entropy = |data: ImmDt| Pings(plan).entropy((source, destination), data.0);
+                return ping.map_or(0, entropy);
+            }
         };
         let alternate = plan.keys(place).alternate_path;
         let alternate = alternate.map(|path| plan.alternate_entropy(first, &path));

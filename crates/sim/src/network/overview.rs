@@ -385,8 +385,8 @@ impl<P: Profile> Clone for Overview<'_, P> {
 
 impl<P: Profile> Copy for Overview<'_, P> {}
 
-/// What grows as long as anything moves where hosts ping each other, which is no progress of anything: payload that is accepted, acknowledgements, and
-/// what is sent again.
+/// [`Overview::movements`] where hosts ping each other, which is no progress of anything: payload that is accepted, acknowledgements,
+/// and what is sent again.
 fn movements_beside_pings<P: Profile>(network: &Network<P>) -> u64 {
     let of_host = |counters: &Counters| {
         counters.acks_received + counters.retransmitted.packets + counters.timeouts

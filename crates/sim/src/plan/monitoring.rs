@@ -11,6 +11,9 @@ use rocelab_wire::{Encapsulation, udp_source_port};
 
 use super::Plan;
 
+/// The bit of a ping's immediate data that tells an answer; the others are the number of the ping.
+pub(crate) const ANSWER: u32 = 1 << 31;
+
 /// The mesh of pings.
 #[derive(Clone, Debug)]
 pub struct MonitoringPlan {
@@ -81,7 +84,7 @@ impl PingRules {
     }
 }
 
-/// What a plan says of the pings of hosts.
+/// What follows from a plan for the pings of its hosts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pings<'a>(pub(crate) &'a Plan);
 
@@ -94,17 +97,18 @@ impl Pings<'_> {
         }
     }
 
-    /// The hash by which equal-cost multipath chooses for a ping, or its answer: each ping takes another source port.
-    pub(crate) fn hash(self, (from, to): (NodeId, NodeId), number: u32) -> u32 {
-        let drawn =
-            mix(self.0.seed ^ mix(u64::from(from) << 32 | u64::from(to)) ^ u64::from(number));
+    /// The UDP source port (v2) or flow label (v1) of a ping or its answer, which a host sends with these immediate data: each
+    /// ping takes another one, so that equal-cost multipath takes all paths in turn, and its answer the same.
+    pub(crate) fn entropy(self, (from, to): (NodeId, NodeId), immediate: u32) -> u32 {
+        let (pinging, pinged) = if immediate & ANSWER == 0 { (from, to) } else { (to, from) };
+        let pair = mix(u64::from(pinging) << 32 | u64::from(pinged));
+        let drawn = mix(self.0.seed ^ pair ^ u64::from(immediate & !ANSWER));
         let [a, b, c, ..] = drawn.to_le_bytes();
         let label = 1 + u32::from_le_bytes([a, b, c, 0]) % ((1 << 20) - 1);
-        let entropy = match self.0.roce.encapsulation_of(from) {
+        match self.0.roce.encapsulation_of(from) {
             Encapsulation::V1 => label,
             Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => udp_source_port(label).into(),
-        };
-        self.0.flow_hash(from, to, entropy)
+        }
     }
 
     /// The queue pair by which a host sends pings and answers to another one.

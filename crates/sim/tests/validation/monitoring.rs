@@ -1,10 +1,13 @@
 //! The mesh of pings: what it sees that counters do not, and what it leaves alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
+use rocelab_capture::{CaptureReader, Direction};
 use rocelab_fabric::NodeId;
 use rocelab_sim::Ending;
 use rocelab_units::{Duration, SimTime};
+use rocelab_wire::{Frame, Network, Opcode};
 
 use crate::support::{Run, plan, run, try_plan};
 
@@ -184,6 +187,44 @@ fn every_network_carries_pings() {
             .fold((0, 0), |(answered, lost), pair| (answered + pair.0.len(), lost + pair.1));
         assert!(lost == 0 && answered >= 56 * 14, "{rest}: {answered} {lost}");
     }
+}
+
+/// Each ping takes another source port, and its answer the same.
+#[test]
+fn captured_pings_have_their_ports_and_numbers() {
+    let text = clos(
+        "[monitoring]\npairs = { list = [[\"host-0\", \"host-5\"]] }\ninterval = \"10us\"\nuntil = \"200us\"\n\
+         [capture]\nports = [\"host-0\"]\n",
+    );
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("pings");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut run = Run::new(plan(&text));
+    run.simulation.start_capture(&folder).unwrap();
+    run.finish();
+    run.simulation.finish_capture().unwrap();
+    let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
+    let (mut pings, mut answers) = (Vec::new(), Vec::new());
+    while let Some(frame) = reader.next_frame() {
+        let frame = frame.unwrap();
+        let parsed = Frame::parse(frame.bytes).unwrap();
+        let packet = parsed.roce().unwrap();
+        assert!(parsed.icrc_ok());
+        if packet.bth.opcode() != Some(Opcode::UdSendOnlyWithImmediate) {
+            continue;
+        }
+        let Network::V2Ipv4 { udp, .. } = packet.network else { panic!("{parsed}") };
+        assert_eq!(packet.payload.len(), 64);
+        let number = packet.extensions.imm_dt.expect("it has a number").0;
+        match frame.direction {
+            Some(Direction::Outbound) => pings.push((number, udp.source_port)),
+            _ => answers.push((number & !(1 << 31), udp.source_port)),
+        }
+    }
+    assert!(pings.len() >= 20 && answers.len() + 1 >= pings.len());
+    assert_eq!(answers, pings[..answers.len()]);
+    assert!((0..).zip(&pings).all(|(place, (number, _))| place == *number), "{pings:?}");
+    let ports: BTreeSet<u16> = pings.iter().map(|(_, port)| *port).collect();
+    assert!(ports.len() > 15 && ports.iter().all(|port| *port >= 0xc000), "{ports:?}");
 }
 
 #[test]

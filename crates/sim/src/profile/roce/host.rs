@@ -305,43 +305,16 @@ impl VerbsHost {
         &mut self.queue_pairs[index]
     }
 
-    /// The next flow or operation that has ended, on a host with programs: they see what has
-    /// arrived for them, and go on.
-    #[cold]
-    fn poll_any(&mut self, context: &mut Context<'_>) -> Option<HostEnd> {
-        let (plan, now) = (context.plan, context.now.time);
-        loop {
-            let apps = self.apps.as_deref_mut()?;
-            let messages = &mut context.shared.messages;
-            if let Some(completion) = self.nic.in_host().poll_completion(now) {
-                if is_of(self.monitor.as_deref(), completion.qpn) {
-                    continue; // It says that a ping was sent, and no more.
-                }
-                if completion.qpn >= apps.first_qpn() {
-                    apps.on_completion(plan, messages, now, &mut self.nic, &completion);
-                } else if self.is_unreliable {
-                    continue; // It says that the last packet was sent, and no more.
-                } else if let Some(end) = end_of(self, plan, now, &completion) {
-                    return Some(HostEnd::Flow(end));
-                }
-            } else if let Some(completion) = self.nic.in_host().poll_receive_completion(now) {
-                if let Some(monitor) = &mut self.monitor
-                    && monitor.has(completion.qpn)
-                {
-                    monitor.on_receive(plan, now, &mut self.nic, &completion);
-                    continue;
-                }
-                if completion.qpn >= apps.first_qpn() {
-                    apps.on_receive(plan, messages, now, &mut self.nic, &completion);
-                } else if let Some(integrity) = &mut self.integrity {
-                    integrity.note_received(&completion);
-                }
-            } else if let Some(end) = apps.poll_end() {
-                return Some(end);
-            } else {
-                return self.ends.pop_due(now).map(HostEnd::Flow);
-            }
-        }
+    /// The end of the flow, if this completion is that; its connection is taken down.
+    pub(super) fn end_of(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        completion: &Completion,
+    ) -> Option<FlowEnd> {
+        let end = self.complete(now, completion)?;
+        Connecting(self).disconnect(plan, now, end.flow);
+        Some(end)
     }
 
     /// The end of the flow, if this completion is that.
@@ -369,6 +342,45 @@ impl VerbsHost {
             retransmitted_packets: queue_pair.map_or(0, QueuePair::retransmissions),
             failure: None,
         })
+    }
+}
+
+/// The next flow or operation that has ended, on a host with programs: they see what has
+/// arrived for them, and go on.
+#[cold]
+fn poll_any(host: &mut VerbsHost, context: &mut Context<'_>) -> Option<HostEnd> {
+    let (plan, now) = (context.plan, context.now.time);
+    loop {
+        let apps = host.apps.as_deref_mut()?;
+        let messages = &mut context.shared.messages;
+        if let Some(completion) = host.nic.in_host().poll_completion(now) {
+            if is_of(host.monitor.as_deref(), completion.qpn) {
+                continue; // It says that a ping was sent, and no more.
+            }
+            if completion.qpn >= apps.first_qpn() {
+                apps.on_completion(plan, messages, now, &mut host.nic, &completion);
+            } else if host.is_unreliable {
+                continue; // It says that the last packet was sent, and no more.
+            } else if let Some(end) = host.end_of(plan, now, &completion) {
+                return Some(HostEnd::Flow(end));
+            }
+        } else if let Some(completion) = host.nic.in_host().poll_receive_completion(now) {
+            if let Some(monitor) = &mut host.monitor
+                && monitor.has(completion.qpn)
+            {
+                monitor.on_receive(plan, now, &mut host.nic, &completion);
+                continue;
+            }
+            if completion.qpn >= apps.first_qpn() {
+                apps.on_receive(plan, messages, now, &mut host.nic, &completion);
+            } else if let Some(integrity) = &mut host.integrity {
+                integrity.note_received(&completion);
+            }
+        } else if let Some(end) = apps.poll_end() {
+            return Some(end);
+        } else {
+            return host.ends.pop_due(now).map(HostEnd::Flow);
+        }
     }
 }
 
@@ -665,7 +677,7 @@ impl EndHost<Roce> for VerbsHost {
                 return Some(end);
             }
             if self.apps.is_some() {
-                return self.poll_any(context);
+                return poll_any(self, context);
             }
             return Connecting(self)
                 .poll_end_specially(context.plan, context.now.time)

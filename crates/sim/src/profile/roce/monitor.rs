@@ -4,7 +4,6 @@
 //! take the same source port, another one for each ping, so that equal-cost paths take turns. Nothing is sent again.
 
 use rocelab_fabric::NodeId;
-use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::{
     AddressHandle, Nic, Operation, QueuePairConfig, ReceiveCompletion, ReceiveQueueConfig,
     ReceiveRequest, WorkRequest,
@@ -12,11 +11,9 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 
 use crate::Plan;
-use crate::plan::{MonitoringPlan, PingingHost, Pings};
+use crate::plan::{ANSWER, MonitoringPlan, PingingHost, Pings};
 use crate::record::Ping;
 
-/// The bit of the immediate data that tells an answer from a ping.
-const ANSWER: u32 = 1 << 31;
 /// The queue key of all queue pairs for pings.
 const Q_KEY: u32 = 0x0070_696e;
 /// Receive requests for each other host that a host exchanges pings with, and for others that come at the same instant.
@@ -40,7 +37,7 @@ pub(super) struct Monitor {
 rocelab_state::state!(Monitor { values: next, pings; kept: node, qpn, queue_pairs, seed });
 
 /// What is sent: to whom, and what its immediate data say.
-#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Copy, Debug)]
 struct Probe {
     to: NodeId,
     immediate: u32,
@@ -137,9 +134,10 @@ impl Monitor {
         let Probe { to, immediate } = probe;
         let Some(mesh) = &plan.monitoring else { return };
         let Some(there) = mesh.hosts.get(&to) else { return };
+        let entropy = Pings(plan).entropy((self.node, to), immediate);
         let handle = AddressHandle {
             destination: to,
-            entropy: Pings(plan).hash((self.node, to), immediate & !ANSWER),
+            entropy: plan.flow_hash(self.node, to, entropy),
             dest_qp: there.qpn,
             q_key: Q_KEY,
         };
