@@ -424,18 +424,6 @@ fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
     turn.stack != NIC
 }
 
-/// The end of the flow, if this completion is that; its connection is taken down.
-fn end_of(
-    host: &mut VerbsHost,
-    plan: &Plan,
-    now: SimTime,
-    completion: &Completion,
-) -> Option<FlowEnd> {
-    let end = host.complete(now, completion)?;
-    Connecting(host).disconnect(plan, now, end.flow);
-    Some(end)
-}
-
 /// Whether a queue pair is one for pings.
 pub(super) fn is_of(monitor: Option<&Monitor>, qpn: u32) -> bool {
     monitor.is_some_and(|monitor| monitor.has(qpn))
