@@ -14,10 +14,12 @@ use rocelab_transport::congestion_control::{
     CongestionControl, ControlFault, ExternalAlgorithm, Feedback, Loaded, Path, Slot,
 };
 use rocelab_units::Bandwidth;
-use rocelab_wasm::block::{FLAG_ECN, FLAG_REPACE, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
+use rocelab_wasm::answers::FLAG_REPACE;
 use rocelab_wasm::control::{Controller, Guest};
+use rocelab_wasm::event::{GuestCall, GuestEvent};
 use rocelab_wasm::fault::{Latch, fault};
-use rocelab_wasm::metadata::{GuestCall, GuestEvent, Metadata};
+use rocelab_wasm::input::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
+use rocelab_wasm::metadata::Metadata;
 use rocelab_wasm::{Answers, Cause};
 
 use crate::error::of_input;

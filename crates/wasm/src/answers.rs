@@ -2,12 +2,15 @@
 
 use rocelab_transport::congestion_control::Timers;
 
-use crate::block::{Input, NEVER};
+use crate::event::{GuestCall, GuestEvent};
 use crate::fault::Cause;
-use crate::metadata::{GuestCall, GuestEvent};
+use crate::input::{Input, NEVER};
 
 /// Rates beyond are none.
 const MOST_RATE: u64 = 1 << 63;
+
+/// Bit of [`Answers::flags`]: the rate counts for the packet that waits already.
+pub const FLAG_REPACE: u32 = 1;
 
 /// What a guest answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
@@ -18,7 +21,7 @@ pub struct Answers {
     pub window: u64,
     /// When each timer expires (ps).
     pub timers: [u64; Timers::MAX],
-    /// See [`FLAG_REPACE`](crate::block::FLAG_REPACE).
+    /// See [`FLAG_REPACE`].
     pub flags: u32,
 }
 

@@ -9,14 +9,16 @@ use core::sync::atomic::Ordering::Relaxed;
 use rocelab_transport::congestion_control::{EndpointReport, Path};
 
 use crate::answers::Answers;
-use crate::limits::MOST_PARAMETERS;
+use crate::input::Input;
 
 /// Length of the block [bytes].
 pub const BLOCK_LEN: usize = BLOCK_WORDS * 8;
 /// Length of the block in words of 8 bytes.
 pub const BLOCK_WORDS: usize = 98;
-/// No time, and no limit.
-pub const NEVER: u64 = u64::MAX;
+/// The most bytes of state that a module may keep for each queue pair.
+pub const MOST_STATE: usize = 256;
+/// The most parameters of a module.
+pub const MOST_PARAMETERS: usize = 16;
 
 /// Where the parts of the block begin, in words.
 const INPUT: usize = 0;
@@ -26,55 +28,6 @@ const PARAMETERS: usize = 18;
 const STATE: usize = 66;
 /// Words of a path.
 const PATH_WORDS: usize = ANSWERS - PATH;
-
-/// Bits of [`Input::flags`].
-pub const FLAG_ECN: u32 = 1;
-/// The loss was noticed by a timeout.
-pub const FLAG_TIMEOUT: u32 = 2;
-/// There is a round-trip time.
-pub const FLAG_RTT: u32 = 4;
-/// The ends of the path tell of themselves.
-pub const FLAG_ENDPOINT: u32 = 8;
-
-/// Bit of [`Answers::flags`]: the rate counts for the packet that waits already.
-pub const FLAG_REPACE: u32 = 1;
-
-/// What a call is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Input {
-    /// When it happens.
-    pub now: u64,
-    /// Payload that is newly acknowledged.
-    pub acked: u64,
-    /// Position before which all has arrived.
-    pub acknowledged: u64,
-    /// Position of the next packet to send.
-    pub sent: u64,
-    /// Round-trip time, if there is one.
-    pub rtt: u64,
-    /// Length of the frame that was sent. Of an acknowledgement with [`FLAG_ENDPOINT`]: endpoint delay << 32 | time in
-    /// NICs, in ns.
-    pub bytes: u64,
-    /// See the constants.
-    pub flags: u32,
-    /// Number of the timer, or quantized feedback. Of an acknowledgement with [`FLAG_ENDPOINT`]: hops.
-    pub value: u32,
-}
-
-impl Input {
-    /// The same acknowledgement with what the ends of the path tell.
-    #[must_use]
-    pub fn with_endpoint(self, report: EndpointReport) -> Self {
-        let EndpointReport { hops, delay_ns, held_ns } = report;
-        let bytes = u64::from(delay_ns) << 32 | u64::from(held_ns);
-        Self { bytes, value: hops.into(), flags: self.flags | FLAG_ENDPOINT, ..self }
-    }
-
-    /// An event at a time, about nothing more.
-    pub const fn at(now: u64) -> Self {
-        Self { now, acked: 0, acknowledged: 0, sent: 0, rtt: NEVER, bytes: 0, flags: 0, value: 0 }
-    }
-}
 
 /// What never changes of a queue pair, as the block has it: line rate, base round-trip time, bandwidth-delay product, seed, MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

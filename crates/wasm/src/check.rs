@@ -8,10 +8,10 @@ use core::fmt;
 use rocelab_transport::congestion_control::{EndpointReport, Path};
 use rocelab_units::{Bandwidth, Duration};
 
-use crate::block::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
+use crate::event::{GuestCall, GuestEvent};
 use crate::fault::Cause;
+use crate::input::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
 use crate::instance::Instance;
-use crate::metadata::{GuestCall, GuestEvent, GuestFeedback};
 use crate::module::{GuestModule, LoadError};
 use crate::queue_pair::{QueuePair, Settings};
 

@@ -8,10 +8,10 @@ use rocelab_transport::congestion_control::{
 };
 use rocelab_units::{Bandwidth, SimTime};
 
-use crate::answers::Answers;
-use crate::block::{FLAG_ECN, FLAG_REPACE, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
+use crate::answers::{Answers, FLAG_REPACE};
+use crate::event::{GuestCall, GuestEvent};
 use crate::fault::Cause;
-use crate::metadata::{GuestCall, GuestEvent};
+use crate::input::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
 
 /// What decides for one queue pair.
 pub trait Guest: fmt::Debug + Send {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use rocelab_transport::congestion_control::ControlFault;
 use rocelab_units::SimTime;
 
-use crate::block::Input;
-use crate::metadata::GuestCall;
+use crate::event::GuestCall;
+use crate::input::Input;
 
 /// Why a call of a guest counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

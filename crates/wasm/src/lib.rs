@@ -8,11 +8,12 @@
 //! Modules have no imports, and so no clock, no files and no random numbers. Each call has a limit of instructions. What NaN
 //! looks like is the same on every machine.
 
-mod answers;
+pub mod answers;
 pub mod block;
 pub mod control;
+pub mod event;
 pub mod fault;
-pub mod limits;
+pub mod input;
 pub mod metadata;
 mod values;
 

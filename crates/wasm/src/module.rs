@@ -6,9 +6,10 @@ use sha2::{Digest, Sha256};
 use wasmtime::{ExternType, Module};
 
 use crate::engine::{MOST_PAGES, engine};
+use crate::event::GuestEvent;
 use crate::fault::Cause;
 use crate::instance::Instance;
-use crate::metadata::{ABI, GuestEvent, Metadata, MetadataError};
+use crate::metadata::{ABI, Metadata, MetadataError};
 use crate::nan::canonical;
 
 /// The most bytes of a module, or of its text.

@@ -6,12 +6,12 @@ use rocelab_state::{load_value, save_value, unfit};
 use rocelab_transport::congestion_control::Path;
 
 use crate::answers::Answers;
-use crate::block::{Input, ParameterWords, PathWords};
+use crate::block::{MOST_STATE, ParameterWords, PathWords};
 use crate::control::Guest;
+use crate::event::{GuestCall, GuestEvent};
 use crate::fault::{Cause, Latch, fault};
+use crate::input::Input;
 use crate::instance::{self, Instance};
-use crate::limits::MOST_STATE;
-use crate::metadata::{GuestCall, GuestEvent};
 use crate::module::GuestModule;
 
 /// What all calls of an algorithm have in common.

@@ -4,10 +4,11 @@ use rocelab_transport::congestion_control::{EndpointReport, Path};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use serde::{Deserialize, Serialize};
 
-use crate::block::{FLAG_ECN, FLAG_REPACE, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
+use crate::answers::FLAG_REPACE;
+use crate::event::{GuestCall, GuestEvent};
 use crate::fault::Cause;
+use crate::input::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
 use crate::instance::Instance;
-use crate::metadata::{GuestCall, GuestEvent};
 use crate::module::{GuestModule, LoadError};
 use crate::queue_pair::{QueuePair, Settings};
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use rocelab_wasm::metadata::{GuestEvent, Metadata};
+use rocelab_wasm::event::GuestEvent;
+use rocelab_wasm::metadata::Metadata;
 use rocelab_wasm::{Findings, GuestModule};
 
 use super::GuestArguments;
