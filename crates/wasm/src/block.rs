@@ -6,7 +6,7 @@
 use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
 
-use rocelab_transport::congestion_control::{EndpointReport, Path};
+use rocelab_transport::congestion_control::Path;
 
 use crate::answers::Answers;
 use crate::input::Input;
@@ -108,7 +108,7 @@ impl Block<'_> {
         Answers { rate: at(0), window: at(1), timers: [at(2), at(3), at(4)], flags }
     }
 
-    /// Writes the state of the queue pair, of at most [`MOST_STATE`](crate::limits::MOST_STATE) bytes.
+    /// Writes the state of the queue pair, of at most [`MOST_STATE`] bytes.
     #[inline]
     pub fn set_state(&mut self, state: &[u64]) {
         self.put(STATE, state);

@@ -12,6 +12,7 @@ use crate::event::{GuestCall, GuestEvent};
 use crate::fault::Cause;
 use crate::input::{FLAG_ECN, FLAG_RTT, FLAG_TIMEOUT, Input, NEVER};
 use crate::instance::Instance;
+use crate::metadata::GuestFeedback;
 use crate::module::{GuestModule, LoadError};
 use crate::queue_pair::{QueuePair, Settings};
 
