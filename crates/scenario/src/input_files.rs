@@ -8,7 +8,7 @@ use rocelab_transport::Algorithm;
 use super::Scenario;
 
 impl Scenario {
-    /// The files that the scenario names: flow lists, distributions, topologies, modules. A copy of the
+    /// The files that the scenario names: flow lists, distributions, topologies, forwarding tables, modules. A copy of the
     /// scenario needs copies of them at the same relative paths.
     pub fn input_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<_> = self.input_keys().into_iter().map(|(_, file)| file).collect();
@@ -22,6 +22,8 @@ impl Scenario {
         let mut files = self.workload.files();
         files.extend(self.modules());
         files.extend(self.topology_file().map(|file| ("topology.file.path".to_owned(), file)));
+        let tables = self.infiniband.as_ref().and_then(|own| own.sm.lfts.clone());
+        files.extend(tables.map(|file| ("infiniband.sm.lfts".to_owned(), file)));
         files
     }
 
