@@ -75,7 +75,7 @@ fn the_mesh_sees_a_slow_host_and_a_link_that_swallows() {
 #[test]
 fn it_goes_on_from_a_checkpoint_and_in_parts() {
     let (sandbox, _) = mesh();
-    let again = ["--out", "branch", "--set", "monitoring.bytes=64B", "--quiet"];
+    let again = ["--out", "branch", "--set", "convergence=0s", "--quiet"];
     sandbox.succeeds(&[&["branch", "results", "--at", "1ms"][..], &again].concat());
     let scenario = repository_argument("scenarios/monitoring.toml");
     for parts in ["2", "4"] {
