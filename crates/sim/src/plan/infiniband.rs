@@ -8,7 +8,8 @@ use rocelab_fabric::{
     Topology, VlArbitration, blocks_of,
 };
 use rocelab_subnet::{
-    AdaptiveGroups, Engine, ForwardingTables, Guid, Node, NodeKind, Options, PortId, Routing, Subnet,
+    AdaptiveGroups, Engine, ForwardingTables, Guid, Node, NodeKind, Options, PortId, Routing,
+    Subnet,
 };
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};

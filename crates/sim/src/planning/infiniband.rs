@@ -12,7 +12,8 @@ use rocelab_units::Bandwidth;
 use super::{algorithms, of_ethernet, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, Place, RoceVersion, Scenario, VlBuffer, ensure,
+    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, Place, RoceVersion, Scenario,
+    VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -111,10 +112,8 @@ fn check_tables(config: &InfiniBandConfig) -> Result<(), Fault> {
     ensure(is_file == config.sm.lfts.is_some(), || match is_file {
         true => Fault::at("infiniband.sm.lfts", "the engine `file` has no tables")
             .help("name a file such as OpenSM's opensm-lfts.dump"),
-        false => {
-            Fault::at("infiniband.sm.lfts", format!("`{}` reads no tables", config.sm.engine))
-                .help("leave it out, or use `engine = \"file\"`")
-        }
+        false => Fault::at("infiniband.sm.lfts", format!("`{}` reads no tables", config.sm.engine))
+            .help("leave it out, or use `engine = \"file\"`"),
     })
 }
 
@@ -218,7 +217,9 @@ pub(super) fn build(
 fn tables_of(path: &Path, subnet: &Subnet) -> Result<ForwardingTables, Fault> {
     let text = read_text(path).map_err(|error| {
         Fault::at("infiniband.sm.lfts", format!("`{}` cannot be read: {error}", path.display()))
-            .help("name a file such as OpenSM's opensm-lfts.dump, relative to the scenario's folder")
+            .help(
+                "name a file such as OpenSM's opensm-lfts.dump, relative to the scenario's folder",
+            )
     })?;
     lft_file::read(path, &text, subnet).map_err(|error| {
         let mut fault = Fault::at("", error.message()).value(error.value()).help(error.help());
