@@ -205,7 +205,8 @@ mod tests {
         for len in 0..32 {
             let offset = if len < 16 { 0 } else { len / 8 * 8 };
             let needed = if len < 16 { 16 } else { 8 };
-            let error = ParseError::Truncated { layer: Layer::Erf, needed, had: len - offset, offset };
+            let error =
+                ParseError::Truncated { layer: Layer::Erf, needed, had: len - offset, offset };
             assert_eq!(Record::parse(&bytes[..len]).err(), Some(error), "{len}");
         }
     }

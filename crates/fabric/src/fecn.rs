@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     const PACKET: StartingPacket =
-        StartingPacket { len: 4124, lane: 0, waiting: 4124, lacks_credits: false };
+        StartingPacket { len: 4124, lane: 0, waiting: 16_000, lacks_credits: false };
 
     fn marker(config: FecnConfig, leads_to_adapter: bool) -> FecnMarker {
         FecnMarker::new(&config, [16_000; 8], leads_to_adapter)

@@ -330,12 +330,8 @@ pub fn write(topology: &Topology) -> String {
             };
             let other = &topology.nodes()[peer.node];
             let speed = port.speed.map_or_else(String::new, |speed| format!("\t\t# {speed}"));
-            let _ = writeln!(
-                text,
-                "[{number}]{own} \t\"{}\"[{}]{speed}",
-                identifier(other),
-                peer.port
-            );
+            let _ =
+                writeln!(text, "[{number}]{own} \t\"{}\"[{}]{speed}", identifier(other), peer.port);
         }
         text.push('\n');
     }

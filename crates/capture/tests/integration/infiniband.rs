@@ -441,7 +441,8 @@ fn any_bytes_are_read_as_far_as_they_go() {
 #[test]
 fn a_record_with_incomplete_headers_is_malformed() {
     let header = [0, 0, 0, 0, 0, 0, 0, 0, 21, 4, 0, 16, 0, 0, 0, 0];
-    let extended = [&[0, 0, 0, 0, 0, 0, 0, 0, 21 | 0x80, 4, 0, 20, 0, 0, 0, 0][..], &[0x80; 8], &[3; 4]];
+    let extended =
+        [&[0, 0, 0, 0, 0, 0, 0, 0, 21 | 0x80, 4, 0, 20, 0, 0, 0, 0][..], &[0x80; 8], &[3; 4]];
     let file = capture(ERF, &[header[..10].to_vec(), extended.concat()]);
     let found = found(&file);
     assert_eq!(found[0].faults, ["malformed: ERF header at byte 0 needs 16 bytes and has 10"]);

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_subnet::{InputError, Node as SubnetNode, NodeKind as SubnetKind, PortId, ibnetdiscover};
+use rocelab_subnet::{
+    InputError, Node as SubnetNode, NodeKind as SubnetKind, PortId, ibnetdiscover,
+};
 use rocelab_units::Bandwidth;
 
 use super::graph::is_name;
@@ -48,8 +50,7 @@ pub(super) fn parse(
 ) -> Result<Topology, TopologyError> {
     let subnet = ibnetdiscover::read(path, text).map_err(|error| placed(text, &error))?;
     check(&subnet, path, text)?;
-    let mut topology =
-        Topology { nodes: named_nodes(subnet.nodes()), ..Topology::default() };
+    let mut topology = Topology { nodes: named_nodes(subnet.nodes()), ..Topology::default() };
     let mut port_numbers = vec![Vec::new(); topology.nodes.len()];
     for (end, far, rate) in cables(&subnet) {
         let rate = rate.unwrap_or(link.rate);

@@ -10,7 +10,8 @@ use rocelab_units::{Bandwidth, Duration};
 fn read(text: &str) -> Result<Topology, TopologyError> {
     let folder = tempfile::tempdir().expect("a folder for the test");
     std::fs::write(folder.path().join("topology.txt"), text).expect("a file for the test");
-    let parameters = file::Parameters { path: "topology.txt".into(), format: Default::default(), link: None };
+    let parameters =
+        file::Parameters { path: "topology.txt".into(), format: Default::default(), link: None };
     TopologyConfig::File(parameters).build(folder.path())
 }
 
@@ -130,7 +131,8 @@ fn nodes_without_links_and_separate_parts_are_refused() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let parameters = file::Parameters { path: "none.txt".into(), format: Default::default(), link: None };
+    let parameters =
+        file::Parameters { path: "none.txt".into(), format: Default::default(), link: None };
     let error = TopologyConfig::File(parameters).build(Path::new("/nowhere")).unwrap_err();
     let TopologyError::Unreadable { key, path, .. } = &error else { panic!("{error}") };
     assert_eq!((key.as_str(), path.as_path()), ("path", Path::new("/nowhere/none.txt")));

@@ -66,7 +66,10 @@ fn ports_keep_their_numbers() {
     let cabling = topology.cabling.expect("it is kept");
     let numbers = |node| (0..3).map_while(|port| cabling.number(node, port)).collect::<Vec<_>>();
     assert_eq!([0, 1, 2, 4].map(numbers), [vec![17, 18], vec![36, 1], vec![35, 9], vec![2]]);
-    assert_eq!((cabling.port(1, 36), cabling.port(1, 1), cabling.port(1, 2)), (Some(0), Some(1), None));
+    assert_eq!(
+        (cabling.port(1, 36), cabling.port(1, 1), cabling.port(1, 2)),
+        (Some(0), Some(1), None)
+    );
 }
 
 /// The line, column and text of an error, and what it says.
