@@ -16,6 +16,9 @@ algorithm! {
         share: f64,
         /// Hops that were counted last.
         hops: u32,
+        /// 1 after timeouts emptied the windows, until an acknowledgement tells a time: those of packets that were sent
+        /// again tell none.
+        restarts: u32,
         /// The newest round-trip time [ps].
         rtt: u64,
         /// The same until memory has the packet [ps].
@@ -126,6 +129,7 @@ impl Swift {
             smoothed: -1.0,
             share: 1.0,
             hops: 0,
+            restarts: 0,
             rtt: path.base_rtt,
             round: path.base_rtt,
             timeouts: 0,
@@ -186,11 +190,23 @@ impl Swift {
         values.follow(window, measured, self.max_cwnd, at);
     }
 
+    /// Packets arrive again after timeouts emptied the windows: these grow up to one packet.
+    fn restart(&mut self, step: f64) {
+        let gain = step * (self.acked as f64 / self.packet);
+        self.acked = 0;
+        for cwnd in [&mut self.fabric, &mut self.endpoint] {
+            if *cwnd < 1.0 {
+                *cwnd = (*cwnd + gain).min(1.0);
+            }
+        }
+    }
+
     fn on_loss(&mut self, now: u64, by_timeout: bool, values: &Values) {
         self.timeouts = if by_timeout { self.timeouts.saturating_add(1) } else { 0 };
         if values.retransmit_reset > 0 && self.timeouts >= values.retransmit_reset {
             (self.fabric, self.endpoint) = (values.min_cwnd, values.min_cwnd);
             (self.fabric_cut, self.endpoint_cut) = (now, now);
+            self.restarts = 1;
             return;
         }
         let at = (now, self.round);
@@ -232,10 +248,13 @@ impl Algorithm for Swift {
                 self.acked += acked;
                 self.timeouts = 0;
                 if let Some(rtt) = rtt {
+                    self.restarts = 0;
                     self.rtt = rtt;
                     if let Some(endpoint) = endpoint {
                         self.on_sample(now, endpoint, path, &values);
                     }
+                } else if self.restarts != 0 {
+                    self.restart(values.step);
                 }
             }
             Event::Loss { by_timeout } => self.on_loss(now, by_timeout, &values),

@@ -100,6 +100,11 @@ impl Parameters {
         self.endpoint_target.is_some() || self.counts_hops()
     }
 
+    /// Whether it has a weight for endpoint delays other than the usual one, and no window that follows them.
+    pub fn has_idle_gain(&self) -> bool {
+        self.endpoint_target.is_none() && self.endpoint_gain != Self::default().endpoint_gain
+    }
+
     fn validate_ends(&self) -> Result<(), InvalidParameter> {
         if let Some(target) = self.endpoint_target {
             let fix = "give a time above 0s, or leave it out for a single window";

@@ -1,12 +1,10 @@
 //! The window of the remote endpoint: it follows what the receiver tells of itself.
 
-use rocelab_state::{BorshDeserialize, BorshSerialize};
-
 use super::parameters::Parameters;
 use super::window::Window;
 
 /// The endpoint's window, and the delay that it follows.
-#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Endpoint {
     pub(super) window: Window,
     /// The endpoint delay, smoothed [ps]; below 0 before the first.
@@ -14,6 +12,8 @@ pub(super) struct Endpoint {
     /// The part of a packet's time to memory after which it is acknowledged, at most 1.
     share: f64,
 }
+
+rocelab_state::state!(Endpoint { values: window, smoothed, share });
 
 /// What never changes of it.
 #[derive(Clone, Copy, Debug)]

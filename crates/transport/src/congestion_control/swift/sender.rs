@@ -45,12 +45,16 @@ pub(super) struct Sender {
     round: Duration,
     /// Timeouts since something was acknowledged or missed.
     timeouts: u32,
+    /// Whether timeouts emptied the windows, and no acknowledgement has told a time since: those of packets that
+    /// were sent again tell none.
+    restarts: bool,
     /// Acknowledged since the last round-trip time (bytes).
     acked_bytes: u64,
 }
 
 rocelab_state::state!(Sender {
-    values: fabric, endpoint, max_cwnd, hops, rtt, round, timeouts, acked_bytes;
+    values: fabric, max_cwnd, hops, rtt, round, timeouts, restarts, acked_bytes;
+    states: endpoint;
     kept: settings
 });
 
@@ -79,6 +83,7 @@ impl Sender {
             rtt: path.base_rtt,
             round: path.base_rtt,
             timeouts: 0,
+            restarts: false,
             acked_bytes: 0,
         }
     }
@@ -101,6 +106,13 @@ impl Sender {
             self.hops = counted;
             self.max_cwnd = self.settings.target.longest_window(counted);
         }
+    }
+
+    /// Packets arrive again after timeouts emptied the windows: these grow up to one packet.
+    fn restart(&mut self) {
+        let packets = self.acked_bytes as f64 / self.settings.packet;
+        self.acked_bytes = 0;
+        self.each(|window, law| window.restart(law, packets));
     }
 
     /// Does `what` to both windows.
@@ -131,7 +143,13 @@ impl CongestionControl for Sender {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.acked_bytes += ack.acked_bytes;
         self.timeouts = 0;
-        let Some(rtt) = ack.rtt else { return };
+        let Some(rtt) = ack.rtt else {
+            if self.restarts {
+                self.restart();
+            }
+            return;
+        };
+        self.restarts = false;
         self.rtt = rtt;
         // An acknowledgement of which the ends tell nothing: its time cannot be divided.
         let told = if self.asks_ends() { ack.endpoint() } else { Some(EndpointReport::default()) };
@@ -161,6 +179,7 @@ impl CongestionControl for Sender {
         let at = (loss.now, self.round);
         self.timeouts = if loss.timeout { self.timeouts.saturating_add(1) } else { 0 };
         let resets = self.settings.retransmit_reset.is_some_and(|most| self.timeouts >= most);
+        self.restarts |= resets;
         self.each(|window, law| {
             if resets {
                 window.reset(law, loss.now);
@@ -173,6 +192,7 @@ impl CongestionControl for Sender {
 
 #[cfg(test)]
 mod tests {
+    use rocelab_state::State as _;
     use rocelab_units::SimTime;
     use rocelab_wire::TelemetryHeader;
 
@@ -328,6 +348,15 @@ mod tests {
     }
 
     #[test]
+    fn a_saved_sender_without_an_endpoint_window_does_not_become_one_with_it() {
+        let mut saved = Vec::new();
+        build("hops = \"counted\"").save(&mut saved).unwrap();
+        build("hops = \"counted\"\nadditive_increase = 2").load(&mut &saved[..]).unwrap();
+        let mut other = build("hops = \"counted\"\nendpoint_target = \"4us\"");
+        assert!(other.load(&mut &saved[..]).is_err());
+    }
+
+    #[test]
     fn timeouts_in_a_row_empty_the_window() {
         let timeout = |us: u64| LossEvent { now: SimTime::from_ps(us * 1_000_000), timeout: true };
         let mut control = build("retransmit_reset = 3");
@@ -342,6 +371,34 @@ mod tests {
         control.on_loss(&timeout(204));
         assert_eq!(control.window(), Some(1), "a thousandth of a packet");
         assert!(control.rate() < Bandwidth::from_gbps(1), "and it is paced");
+    }
+
+    #[test]
+    fn packets_that_were_sent_again_fill_an_emptied_window_up_to_one() {
+        for (text, windows) in [
+            ("additive_increase = \"1/2\"", [501, 1_000, 1_000]),
+            ("endpoint_target = \"4us\"", [1_000; 3]),
+        ] {
+            let mut control = build(&format!("retransmit_reset = 1\n{text}"));
+            control.on_loss(&LossEvent { now: SimTime::ZERO, timeout: true });
+            assert_eq!(control.window(), Some(1), "{text}");
+            for window in windows {
+                control.on_ack(&Ack { acked_bytes: 1_000, rtt: None, ..ack(0, 0) });
+                assert_eq!(control.window(), Some(window), "{text}");
+            }
+            // What has filled it up does not count again.
+            let (sample, header) = told(100, 12, (5, 0, 0));
+            tell(control.as_mut(), (Ack { acked_bytes: 0, ..sample }, header));
+            assert_eq!(control.window(), Some(windows[2]), "{text}");
+        }
+    }
+
+    #[test]
+    fn packets_that_were_sent_again_are_no_samples_without_a_reset() {
+        let mut control = build("min_cwnd = \"1/2\"\nmax_mdf = 1");
+        control.on_loss(&LossEvent { now: SimTime::ZERO, timeout: true });
+        control.on_ack(&Ack { acked_bytes: 1_000, rtt: None, ..ack(0, 0) });
+        assert_eq!(control.window(), Some(500));
     }
 
     #[test]

@@ -78,6 +78,13 @@ impl Window {
         self.last_decrease = Some(now);
     }
 
+    /// Below one packet, each packet that arrives adds as if it had been in time, up to one packet.
+    pub(super) fn restart(&mut self, law: &Law, packets: f64) {
+        if self.cwnd < 1.0 {
+            self.cwnd = (self.cwnd + law.additive_increase * packets).min(1.0);
+        }
+    }
+
     /// Keeps `share` of the window, but at least what the largest cut leaves.
     fn decrease(&mut self, law: &Law, (now, rtt): (SimTime, Duration), share: f64) {
         if self.last_decrease.is_none_or(|last| now.since(last) >= rtt) {
