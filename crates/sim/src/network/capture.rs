@@ -177,8 +177,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
             let msdu = self.frames.side.notes.as_ref().map_or(&[][..], |notes| notes.sampled(id));
             return Ok(self.notification_frame(packet, rdma, cnm, msdu));
         }
-        let telemetry = self.frames.side.telemetry.as_ref();
-        let telemetry = telemetry.and_then(|all| all.of(id, shown(rdma)).copied());
+        let telemetry = self.telemetry_of(id, rdma);
         let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
         let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
@@ -194,6 +193,11 @@ impl<P: Profile> Capturing<'_, '_, P> {
             corrupt(&mut frame, part, changed);
         }
         Ok(Frame { cn_tag: self.cn_tag(packet, rdma), ..frame })
+    }
+
+    /// The telemetry that a packet carries as a header of its own.
+    fn telemetry_of(&self, id: PacketId, rdma: &RdmaPacket) -> Option<TelemetryHeader> {
+        self.frames.side.telemetry.as_ref()?.of(id, shown(rdma)).copied()
     }
 
     fn vlan_tag(&self, marking: u8, host: NodeId) -> Option<VlanTag> {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use rocelab_capture::{CaptureReader, Direction};
 use rocelab_sim::network::Totals;
 use rocelab_units::SimTime;
-use rocelab_wire::{EndpointReport, Frame, Network, Opcode, TelemetryHeader, TelemetryKind};
+use rocelab_wire::{
+    EndpointReport, Frame, InfiniBandPacket, Network, Opcode, TelemetryHeader, TelemetryKind,
+};
 
 use crate::support::{Run, plan, run, try_plan};
 
@@ -217,4 +219,50 @@ fn the_endpoint_window_works_on_infiniband_and_version_1() {
         ));
         run.assert_complete(network);
     }
+}
+
+#[test]
+fn a_flow_recovers_after_timeouts_emptied_its_window() {
+    let completion = |rules: &str| {
+        let text = format!(
+            "stop = \"300ms\"\n[roce]\nack_timeout = 8\nrecovery = \"go-back-n\"\n\
+             [topology.single-switch]\nhosts = 2\nlink = {{ rate = \"100Gbps\", delay = \"1us\" }}\n\
+             [congestion_control.swift]\n{rules}\n\
+             [[failure]]\nkind = \"link-down\"\nport = \"switch-0:1\"\nat = \"50us\"\nlasts = \"5500us\"\n\
+             [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"4MB\" }}]\n"
+        );
+        let run = run(&text);
+        run.assert_complete(rules);
+        run.completion_times()[0] as f64 / 1e6
+    };
+    let (with, without) = (completion("retransmit_reset = 3"), completion(""));
+    println!("{with:.0} us with resets, {without:.0} us without");
+    assert!(with < 1.25 * without, "{with} us, and {without} us without resets");
+}
+
+/// Frames of InfiniBand have the telemetry header too.
+#[test]
+fn endpoint_telemetry_is_captured_on_infiniband() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("swift-infiniband");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut run = Run::new(plan(
+        "[infiniband]\n[topology.single-switch]\nhosts = 3\nlink = { rate = \"EDR\", delay = \"1us\" }\n\
+         [congestion_control.swift]\nendpoint_target = \"20us\"\n\
+         [[host_model]]\nhosts = [\"host-0\"]\nprofile = \"cx5\"\n\
+         [capture]\nports = [\"host-0\"]\n\
+         [workload.incast]\nreceiver = \"host-0\"\nsenders = 2\nbytes = \"100KB\"\n",
+    ));
+    run.simulation.start_capture(&folder).unwrap();
+    run.finish();
+    run.simulation.finish_capture().unwrap();
+    let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
+    let mut reports = 0;
+    while let Some(frame) = reader.next_frame() {
+        let packet = InfiniBandPacket::parse(frame.unwrap().bytes).unwrap();
+        if let Some(TelemetryHeader::Endpoint(report)) = packet.extensions.telemetry {
+            assert!(report.delay_ns > 0);
+            reports += 1;
+        }
+    }
+    assert!(reports > 10, "{reports}");
 }

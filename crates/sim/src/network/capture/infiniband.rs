@@ -30,7 +30,8 @@ impl<P: Profile> Capturing<'_, '_, P> {
             slid: lid(packet.source),
             ..Lrh::default()
         };
-        let frame = self.roce_frame((sender, id), packet, rdma, None, 0);
+        let telemetry = self.telemetry_of(id, rdma);
+        let frame = self.roce_frame((sender, id), packet, rdma, telemetry, 0);
         let frame = with_content(frame, rdma, self.frames.side.contents.of(id));
         let built = InfiniBandPacket::build(lrh, None, frame.bth, frame.extensions, frame.payload);
         let mut built = built.map_err(io::Error::other)?.with_vcrc();
