@@ -18,6 +18,8 @@ use crate::workload::HostDirectory;
 
 /// The most pairs of a mesh.
 const MOST_PAIRS: usize = 1 << 20;
+/// The most pings of a run that lasts until their end: each is kept, in 32 bytes.
+const MOST_PINGS: u64 = 1 << 27;
 /// The shortest time that is taken for one of a mesh: clocks of hosts tell no less.
 const SHORTEST: Duration = Duration::from_ns(1);
 /// The longest.
@@ -54,6 +56,7 @@ pub(super) fn mesh(
         let message = format!("{pairs} pairs are more than {MOST_PAIRS}");
         Fault::at("monitoring.pairs", message).help("use `\"racks\"`, or `{ random = 8 }`")
     })?;
+    check_pings(scenario, config, pairs as u64)?;
     let most = mesh.values().map(Vec::len).max().unwrap_or(0) as u64;
     ensure(config.interval.ps() / most.max(1) >= SHORTEST.ps(), || {
         let least = Duration::from_ps(SHORTEST.ps().saturating_mul(most));
@@ -169,6 +172,23 @@ fn check_times(scenario: &Scenario, config: &MonitoringConfig) -> Result<(), Fau
         let text =
             "flows that lose a message end when the network is idle, and pings go on for ever";
         Fault::at("until", text).value("").help("give `until`, or a `stop` for the whole run")
+    })
+}
+
+/// Refuses more pings than memory has room for. Where the run may end before them, their number is not known.
+fn check_pings(scenario: &Scenario, config: &MonitoringConfig, pairs: u64) -> Result<(), Fault> {
+    let Some(until) = config.until else { return Ok(()) };
+    let end = scenario.stop.unwrap_or(SimTime::NEVER).min(until).max(config.start);
+    let time = end.since(config.start).ps();
+    let pings = (time / config.interval.ps().max(1)).saturating_mul(pairs);
+    ensure(pings <= MOST_PINGS, || {
+        let least = time.div_ceil(MOST_PINGS / pairs.max(1));
+        let message =
+            format!("{pairs} pairs until {end} are {pings} pings, more than {MOST_PINGS}");
+        Fault::at("monitoring.interval", message).value(config.interval.to_string()).help(format!(
+            "give at least {}, fewer `pairs`, or an earlier `until`",
+            Duration::from_ps(least)
+        ))
     })
 }
 

@@ -190,13 +190,7 @@ impl Coordinator {
         self.end_lost_flows(all, &mut standing)?;
         let has_flows = !standing.has_all_flows_ended(&self.plan);
         if !has_flows && !self.has_streams_left(all)? {
-            if let Some(mesh) = &self.plan.monitoring {
-                // Some pings are always under way.
-                let over = mesh.rules.until.is_none_or(|until| until <= self.window_end);
-                return Ok(over.then_some(Ending::Finished));
-            }
-            let has_drained = standing.frames == 0 || idle > DRAIN_LIMIT;
-            return Ok((has_drained && standing.in_hosts == 0).then_some(Ending::Finished));
+            return Ok(self.drained(&standing).then_some(Ending::Finished));
         }
         if idle <= self.stall_limit {
             return Ok(None);
@@ -204,6 +198,21 @@ impl Coordinator {
         let will_move = all.parts().iter().any(|part| Overview(&part.network).will_move());
         let ending = if has_flows { Ending::Stalled } else { Ending::Finished };
         Ok((!all.of_all(will_move)?).then_some(ending))
+    }
+
+    /// Whether nothing is left in the network that a run waits for, once all flows have ended.
+    fn drained(&self, standing: &Standing) -> bool {
+        let mut since = self.last_progress.0;
+        if let Some(mesh) = &self.plan.monitoring {
+            match mesh.rules.until {
+                // Some pings are always under way.
+                None => return true,
+                Some(until) if until > self.window_end => return false,
+                Some(until) => since = since.max(until),
+            }
+        }
+        let has_drained = standing.frames == 0 || self.window_end.since(since) > DRAIN_LIMIT;
+        has_drained && standing.in_hosts == 0
     }
 
     /// Whether a stream has something left to send. Only asked once all flows have ended.

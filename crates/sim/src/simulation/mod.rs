@@ -273,10 +273,12 @@ impl<P: Profile> Simulation<P> {
         }
     }
 
-    /// Simulated time: of the last event, or after the last flow's end, of that.
+    /// Simulated time: of the last event, or after the last flow's end, of that. Pings go on after flows: with
+    /// a mesh it is always that of the last event.
     pub fn now(&self) -> SimTime {
         let network = self.network();
-        let has_only_flows = network.plan().streams.all.is_empty();
+        let plan = network.plan();
+        let has_only_flows = plan.streams.all.is_empty() && plan.monitoring.is_none();
         if has_only_flows && network.all_flows_ended() && network.is_drained() {
             network.last_flow_end()
         } else {

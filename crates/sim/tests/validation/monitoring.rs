@@ -157,6 +157,47 @@ fn a_path_that_swallows_frames_is_seen_while_switches_drop_nothing() {
 }
 
 #[test]
+fn pings_into_a_hole_are_lost_after_the_last_flow_too() {
+    // The flow takes some microseconds of 2 ms.
+    let hole = "[monitoring]\npairs = { list = [[\"host-2\", \"host-3\"]] }\ninterval = \"100us\"\nuntil = \"2ms\"\n\
+        [[faults]]\naction = \"drop\"\nfrom = \"leaf-1\"\nto = \"host-3\"\nopcode = \"UD_SEND_ONLY_WITH_IMMEDIATE\"\n";
+    let run = run(&clos(hole).replace("1MB", "1KB"));
+    let (took, lost) = &seen(&run)[&(2, 3)];
+    assert!(took.is_empty() && (17..=20).contains(lost), "{lost} of 20, less those of 150 us");
+    assert!(run.simulation.now() > SimTime::from_ps(1_800_000_000), "{}", run.simulation.now());
+}
+
+#[test]
+fn a_run_with_pings_drains_after_their_end() {
+    // Frames are on links for 1 ms each. Nothing else moves for longer than a run waits for frames that are stuck.
+    let run = run(
+        "[monitoring]\ninterval = \"1ms\"\nuntil = \"30ms\"\ntimeout = \"100ms\"\n[congestion_control.none]\n\
+         [topology.single-switch]\nhosts = 2\nlink = { rate = \"100Gbps\", delay = \"1ms\" }\n\
+         [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n",
+    );
+    assert_eq!(run.ending, Some(Ending::Finished));
+    for pings in run.simulation.network().pings() {
+        assert!(pings.1.len() >= 29 && pings.1.iter().all(|ping| ping.took.is_some()));
+    }
+    let now = run.simulation.now().ps();
+    assert!((33_000_000_000..34_500_000_000).contains(&now), "{now}");
+}
+
+#[test]
+fn a_slow_program_has_room_for_all_pings_that_are_not_lost_yet() {
+    // The program of host-3 wakes 100 us after a ping: up to ten of each other host wait for it, and as many answers.
+    let run = run(
+        "[monitoring]\ninterval = \"10us\"\nuntil = \"2ms\"\ntimeout = \"500us\"\n[congestion_control.none]\n\
+         [topology.single-switch]\nhosts = 4\nlink = { rate = \"100Gbps\", delay = \"1us\" }\n\
+         [[host_model]]\nhosts = [\"host-3\"]\nprofile = \"none\"\ncpu = { completion = { interrupt = \"100us\" } }\n\
+         [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }]\n",
+    );
+    for (pair, (took, lost)) in seen(&run) {
+        assert!(lost == 0 && took.len() >= 190, "{pair:?}: {} and {lost}", took.len());
+    }
+}
+
+#[test]
 fn every_network_carries_pings() {
     let mesh = "[monitoring]\ninterval = \"20us\"\nuntil = \"300us\"\n";
     let hosts = "[[host_model]]\nprofile = \"cx5\"\n";
@@ -266,6 +307,7 @@ fn wrong_keys_say_what_is_wrong() {
         ("start = \"2ms\"\nuntil = \"1ms\"", "monitoring.until", "after 2ms"),
         ("hosts = [\"host-1\"]", "monitoring.hosts", "more hosts"),
         ("hosts = [\"host-8\"]", "monitoring.hosts[0]", "host-0"),
+        ("interval = \"8ns\"\nuntil = \"1s\"", "monitoring.interval", "fewer `pairs`"),
         ("pairs = { random = 8 }", "monitoring.pairs.random", "1 to 7"),
         ("pairs = { list = [] }", "monitoring.pairs.list", "host-1"),
         ("pairs = { list = [[\"host-1\", \"host-1\"]] }", "monitoring.pairs.list[0]", "another"),

@@ -11,13 +11,16 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 
 use crate::Plan;
-use crate::plan::{ANSWER, MonitoringPlan, PingingHost, Pings};
+use crate::plan::{ANSWER, MonitoringPlan, PingRules, PingingHost, Pings};
 use crate::record::Ping;
 
 /// The queue key of all queue pairs for pings.
 const Q_KEY: u32 = 0x0070_696e;
-/// Receive requests for each other host that a host exchanges pings with, and for others that come at the same instant.
+/// Receive requests for each other host that a host exchanges pings with: so many at the least, and beyond the pings that
+/// may wait for a program.
 const RECEIVES: u32 = 4;
+/// The most receive requests of a queue pair for pings, unless the least for each other host are more.
+const MOST_RECEIVES: u32 = 1 << 14;
 
 /// The part of a host in the mesh.
 #[derive(Debug)]
@@ -51,8 +54,7 @@ impl Monitor {
         let queue_pairs = Pings(plan).queue_pairs();
         for number in 0..queue_pairs {
             nic.create_queue_pair(queue_pair((plan, mesh), (node, number), of_host));
-            let others = of_host.pinged_by + u32::try_from(of_host.peers.len()).unwrap_or(0);
-            for _ in 0..(1 + others).saturating_mul(RECEIVES) {
+            for _ in 0..receives(&mesh.rules, of_host) {
                 post_receive(nic, of_host.qpn + number, mesh.rules.bytes);
             }
         }
@@ -147,6 +149,15 @@ impl Monitor {
         let posted = nic.post_datagram(now, from, work, handle);
         debug_assert!(posted.is_ok(), "a ping can be posted: {posted:?}");
     }
+}
+
+/// Receive requests that a queue pair needs: as many as pings and answers come until the oldest is lost anyway.
+fn receives(rules: &PingRules, of_host: &PingingHost) -> u32 {
+    let others = of_host.pinged_by + u32::try_from(of_host.peers.len()).unwrap_or(0);
+    let waiting = rules.timeout.ps().div_ceil(rules.interval.ps().max(1));
+    let waiting = u32::try_from(waiting).unwrap_or(u32::MAX);
+    let most = MOST_RECEIVES.max((1 + others).saturating_mul(RECEIVES));
+    (1 + others).saturating_mul(waiting.saturating_add(RECEIVES)).min(most)
 }
 
 fn post_receive(nic: &mut Nic, qpn: u32, bytes: u32) {
