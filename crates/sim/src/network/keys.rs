@@ -3,7 +3,7 @@
 use super::feature::{Arrival, Feature, Scene, SetUp, Verdict};
 use super::node::Role;
 use super::packet::{Body, PacketOf};
-use crate::plan::p_keys_match;
+use crate::plan::{Pings, p_keys_match};
 use crate::profile::roce::GSI_QPN;
 use crate::profile::{HostPacket, Profile};
 use crate::record::DropCause;
@@ -34,7 +34,9 @@ impl<P: Profile> Feature<P> for Keys {
         }
         let plan = scene.sight.plan;
         let (source, destination) = (packet.source, packet.destination);
-        let queue_pairs = if rdma.dest_qp() == GSI_QPN {
+        // Those for management and for pings are in the default partition; pings know their Q_Key.
+        let is_default = rdma.dest_qp() == GSI_QPN || Pings(plan).has(destination, rdma.dest_qp());
+        let queue_pairs = if is_default {
             None
         } else {
             let owners = scene.owners;

@@ -9,7 +9,7 @@ use rocelab_fabric::{
 };
 
 use super::switches::named_switches;
-use crate::plan::{ConnectionPlan, FlowPlan, Plan, RocePlan};
+use crate::plan::{ConnectionPlan, FlowPlan, MonitoringPlan, Plan, RocePlan};
 use crate::record::DropCause;
 use crate::scenario::{
     Fault, Forwarding, Layer3Config, ProfileConfig, RoceVersion, Scenario, Side, ensure,
@@ -166,7 +166,10 @@ pub(super) fn unreachable(plan: &Plan) -> Option<Fault> {
         (client.host, server.host, true)
     });
     let of_streams = plan.streams.all.iter().map(|one| (one.source, one.destination, false));
-    let pairs: BTreeSet<_> = of_flows.chain(of_connections).chain(of_streams).collect();
+    let of_mesh = plan.monitoring.iter().flat_map(MonitoringPlan::pairs);
+    let of_mesh = of_mesh.map(|(from, to)| (from, to, true));
+    let all = of_flows.chain(of_connections).chain(of_streams).chain(of_mesh);
+    let pairs: BTreeSet<_> = all.collect();
     let both = pairs.into_iter().filter_map(|(from, to, is_rdma)| {
         let ways = [(from, to), (to, from)].into_iter();
         ways.filter_map(|way| Some((way, obstacle(plan, domains, way, is_rdma)?))).next()

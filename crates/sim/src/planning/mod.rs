@@ -46,6 +46,7 @@ mod switches;
 mod tcp;
 mod telemetry;
 mod topology;
+mod unanswered;
 
 pub use self::build::MAX_FLOWS;
 pub(crate) use self::resolve::default_ecn;

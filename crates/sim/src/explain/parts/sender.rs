@@ -1,5 +1,6 @@
 //! The state of an end that sends.
 
+use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_transport::tcp::congestion_control::EcnEcho;
 
@@ -178,6 +179,8 @@ impl Parts<'_> {
             Feedback::Cnp { .. } => "CNP",
             Feedback::Rtt => "RTT",
             Feedback::EcnEcho => "ECN echo",
+            // It asks for the hops, and follows the round-trip time.
+            Feedback::Telemetry(_) if has_fabric_window_only(algorithm) => "RTT",
             Feedback::Telemetry(units) => units.kind().label(),
             Feedback::Qcn => "CNM",
             Feedback::None if limit == Category::Window => "its fixed window",
@@ -186,4 +189,9 @@ impl Parts<'_> {
         };
         Cause::CongestionControl { algorithm: algorithm.name(), signal }
     }
+}
+
+/// Whether it is Swift without a window of the endpoint.
+fn has_fabric_window_only(algorithm: &Algorithm) -> bool {
+    matches!(algorithm, Algorithm::Swift(parameters) if parameters.endpoint_target.is_none())
 }
