@@ -368,6 +368,16 @@ fn a_limit_of_the_rate_is_named() {
     };
     assert_eq!(signal(&none("rate = \"10Gbps\""), Category::Pacing), Some("its fixed rate"));
     assert_eq!(signal(&none("window = \"2KB\""), Category::Window), Some("its fixed window"));
+    // Both ask the ends of the path, one of them for hops only.
+    let short = "base_target = \"100ns\"\nhop_scaling = \"1ns\"\nfs_range = \"1ns\"\n";
+    for (keys, expected) in
+        [("hops = \"counted\"", "RTT"), ("endpoint_target = \"1us\"", "endpoint delay")]
+    {
+        let swift = format!("control.swift]\n{short}{keys}");
+        let one = explained(&star("", "1MB", "").replace("control.none]", &swift));
+        let found = signal(&one, Category::Window).or_else(|| signal(&one, Category::Pacing));
+        assert_eq!(found, Some(expected), "{one}");
+    }
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/qcn-long-flows.toml");
     let stop = [("stop".to_owned(), "2ms".to_owned())];
     let plan = Scenario::load(&file, &stop).and_then(|scenario| scenario.plan()).unwrap();

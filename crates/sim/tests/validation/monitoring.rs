@@ -9,7 +9,7 @@ use rocelab_sim::Ending;
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Frame, Network, Opcode};
 
-use crate::support::{Run, plan, run, try_plan};
+use crate::support::{Run, notes, plan, run, try_plan};
 
 /// Four racks of two hosts under two spines, and one flow.
 fn clos(rest: &str) -> String {
@@ -331,4 +331,42 @@ fn wrong_keys_say_what_is_wrong() {
     assert_eq!(try_plan(&text).map(|_| ()).unwrap_err().key(), "monitoring.until");
     assert!(try_plan(&clos("[monitoring]\npairs = \"some\"\n")).is_err());
     assert!(try_plan(&clos("[monitoring]\nevery = \"1us\"\n")).is_err());
+}
+
+#[test]
+fn pings_that_cannot_be_answered_are_told_before() {
+    for (rest, key, says) in [
+        ("stop = \"1ms\"\n[monitoring]\nstart = \"2ms\"\n", "monitoring.start", "stops at 1ms"),
+        ("[monitoring]\ntimeout = \"300ns\"\n", "monitoring.timeout", "take 400ns there and back"),
+        (
+            "[monitoring]\n[[roce.partition]]\np_key = 0x7fff\nfull = [\"host-0\"]\nlimited = [\"host-1..host-7\"]\n",
+            "monitoring.pairs",
+            "`host-1` to `host-2` are lost",
+        ),
+        (
+            "[monitoring]\npairs = { list = [[\"host-0\", \"host-1\"]] }\n[roce]\nv1_hosts = [\"host-1\"]\n\
+             [layer3]\nrouters = [\"spine-0\", \"spine-1\"]\n",
+            "layer3",
+            "`host-0` to `host-1` do not arrive",
+        ),
+    ] {
+        let found = notes(&clos(rest));
+        let has = found.iter().any(|(at, text)| at == key && text.contains(says));
+        assert!(has, "{rest}: {found:?}");
+    }
+    let plain = notes(&clos("[monitoring]\ntimeout = \"400ns\"\n"));
+    assert!(plain.is_empty(), "{plain:?}");
+}
+
+#[test]
+fn limited_members_of_a_partition_do_not_answer_each_other() {
+    let run = run(&clos(
+        "[monitoring]\ninterval = \"20us\"\nuntil = \"400us\"\n[[roce.partition]]\np_key = 0x7fff\n\
+         full = [\"host-0\"]\nlimited = [\"host-1..host-7\"]\n",
+    ));
+    for (pair, (took, lost)) in seen(&run) {
+        let with_full_member = pair.0 == 0 || pair.1 == 0;
+        assert_eq!((took.is_empty(), lost == 0), (!with_full_member, with_full_member), "{pair:?}");
+    }
+    assert!(run.totals().drops["p_key"] > 0);
 }

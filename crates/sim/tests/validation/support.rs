@@ -48,6 +48,14 @@ pub(crate) fn try_plan(text: &str) -> Result<Plan, ScenarioError> {
 }
 
 /// The plan of a scenario that is right.
+/// What a scenario says to no effect: keys and messages.
+pub(crate) fn notes(text: &str) -> Vec<(String, String)> {
+    let scenario = Scenario::parse(text, Path::new("notes.toml"), &[]).expect("it is read");
+    let plan = scenario.plan().expect("it runs");
+    let notes = scenario.without_effect(&plan);
+    notes.iter().map(|note| (note.key().to_owned(), note.message().to_owned())).collect()
+}
+
 pub(crate) fn plan(text: &str) -> Plan {
     try_plan(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }

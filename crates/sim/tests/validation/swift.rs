@@ -6,10 +6,11 @@ use rocelab_capture::{CaptureReader, Direction};
 use rocelab_sim::network::Totals;
 use rocelab_units::SimTime;
 use rocelab_wire::{
-    EndpointReport, Frame, InfiniBandPacket, Network, Opcode, TelemetryHeader, TelemetryKind,
+    EndpointReport, Frame, InfiniBandBody, InfiniBandPacket, Network, Opcode, TelemetryHeader,
+    TelemetryKind,
 };
 
-use crate::support::{Run, plan, run, try_plan};
+use crate::support::{Run, notes, plan, run, try_plan};
 
 /// Payload of a packet, and all that it takes on a link: preamble, Ethernet, IPv4, UDP, BTH, ICRC, FCS and gap (bytes).
 const PAYLOAD: f64 = 1_024.0;
@@ -258,11 +259,33 @@ fn endpoint_telemetry_is_captured_on_infiniband() {
     let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
     let mut reports = 0;
     while let Some(frame) = reader.next_frame() {
-        let packet = InfiniBandPacket::parse(frame.unwrap().bytes).unwrap();
+        let parsed = InfiniBandPacket::parse(frame.unwrap().bytes).unwrap();
+        let InfiniBandBody::Transport { packet, .. } = parsed.body else { panic!("{parsed}") };
         if let Some(TelemetryHeader::Endpoint(report)) = packet.extensions.telemetry {
             assert!(report.delay_ns > 0);
             reports += 1;
         }
     }
     assert!(reports > 10, "{reports}");
+}
+
+#[test]
+fn an_endpoint_window_without_effect_is_told_before() {
+    let found = |rules: &str| {
+        notes(&format!(
+            "[topology.single-switch]\nhosts = 2\nlink = {{ rate = \"100Gbps\", delay = \"1us\" }}\n{rules}\n\
+             [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }}]\n"
+        ))
+    };
+    let section = "[congestion_control.swift]\n";
+    let keys = |rules: String| found(&rules).into_iter().map(|note| note.0).collect::<Vec<_>>();
+    assert_eq!(
+        keys(format!("{section}endpoint_gain = \"1/4\"")),
+        ["congestion_control.swift.endpoint_gain"]
+    );
+    let target = format!("{section}endpoint_target = \"20us\"\nendpoint_gain = \"1/4\"\n");
+    assert_eq!(keys(target.clone()), ["congestion_control.swift.endpoint_target"]);
+    let hosts = "[[host_model]]\nprofile = \"cx5\"\n";
+    assert!(!keys(target + hosts).iter().any(|key| key.contains("swift")));
+    assert!(keys(section.into()).is_empty());
 }
