@@ -47,7 +47,6 @@ pub(crate) fn try_plan(text: &str) -> Result<Plan, ScenarioError> {
     unsampled(Scenario::parse(text, &folder().join("validation.toml"), &[])?).plan()
 }
 
-/// The plan of a scenario that is right.
 /// What a scenario says to no effect: keys and messages.
 pub(crate) fn notes(text: &str) -> Vec<(String, String)> {
     let scenario = Scenario::parse(text, Path::new("notes.toml"), &[]).expect("it is read");
@@ -56,6 +55,7 @@ pub(crate) fn notes(text: &str) -> Vec<(String, String)> {
     notes.iter().map(|note| (note.key().to_owned(), note.message().to_owned())).collect()
 }
 
+/// The plan of a scenario that is right.
 pub(crate) fn plan(text: &str) -> Plan {
     try_plan(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
