@@ -17,7 +17,7 @@ pub const FLAG_REPACE: u32 = 1;
 pub struct Answers {
     /// How fast data may leave [bit/s].
     pub rate: u64,
-    /// How much payload may be unacknowledged [bytes].
+    /// How much payload may be unacknowledged (bytes).
     pub window: u64,
     /// When each timer expires (ps).
     pub timers: [u64; Timers::MAX],

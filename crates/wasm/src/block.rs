@@ -11,7 +11,7 @@ use rocelab_transport::congestion_control::Path;
 use crate::answers::Answers;
 use crate::input::Input;
 
-/// Length of the block [bytes].
+/// Length of the block (bytes).
 pub const BLOCK_LEN: usize = BLOCK_WORDS * 8;
 /// Length of the block in words of 8 bytes.
 pub const BLOCK_WORDS: usize = 98;

@@ -6,7 +6,7 @@ use wasmtime::{Config, Engine, ResourceLimiter};
 pub(crate) const MOST_PAGES: usize = 32;
 /// The most entries of a table.
 const MOST_TABLE: usize = 10_000;
-/// The stack of a call [bytes].
+/// The stack of a call (bytes).
 const STACK: usize = 256 * 1024;
 const PAGE: usize = 64 * 1024;
 

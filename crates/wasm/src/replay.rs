@@ -24,9 +24,9 @@ pub enum ReplayEvent {
         line_rate: u64,
         /// (ps)
         base_rtt: u64,
-        /// [bytes]
+        /// (bytes)
         bdp: u64,
-        /// Payload of a full packet [bytes].
+        /// Payload of a full packet (bytes).
         mtu: u32,
         /// See [`Path::seed`].
         #[serde(default)]
@@ -36,11 +36,11 @@ pub enum ReplayEvent {
     Ack {
         /// (ps)
         now: u64,
-        /// [bytes]
+        /// (bytes)
         acked: u64,
-        /// [bytes]
+        /// (bytes)
         acknowledged: u64,
-        /// [bytes]
+        /// (bytes)
         sent: u64,
         /// (ps); none if left out.
         #[serde(default)]
@@ -68,7 +68,7 @@ pub enum ReplayEvent {
     Sent {
         /// (ps)
         now: u64,
-        /// Its frame [bytes].
+        /// Its frame (bytes).
         bytes: u64,
     },
     /// Something is sent again.
@@ -105,7 +105,7 @@ pub struct ReplayEndpoint {
 pub struct ReplayAnswer {
     /// [bit/s]
     pub rate: u64,
-    /// [bytes]; none is no limit.
+    /// (bytes); none is no limit.
     pub window: Option<u64>,
     /// When each timer expires.
     pub timers: Vec<Option<u64>>,
