@@ -14,8 +14,8 @@ const MOST: u8 = 15;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FecnConfig {
-    /// From how much on that waits in a lane of a port it is congested: a weight w from 0 (never) to 15, for (16 - w) / 16 of
-    /// the buffer that an input port has for the lane.
+    /// From how much on of what came in by one port and waits in a lane of another this one is congested: a weight w from 0 (never) to
+    /// 15, for (16 - w) / 16 of the buffer that the input port has for the lane.
     pub threshold: u8,
     /// How many packets that could be marked are not, on average, between two that are; 0: all are marked.
     pub marking_rate: u16,
@@ -39,10 +39,10 @@ pub enum VictimMask {
 }
 
 impl Default for FecnConfig {
-    /// Those of Gran et al. (IPDPS 2010) on hardware, but for the threshold: they had 15, with the memory of a chip behind it. A share
-    /// of the few packets that lanes have here by default would mark any two packets that meet.
+    /// Those of Gran et al. (IPDPS 2010) on hardware, but for the threshold: they had 15, with the memory of a chip behind it. A sixteenth
+    /// of the few packets that lanes have here by default would mark any two packets of one input.
     fn default() -> Self {
-        Self { threshold: 1, marking_rate: 0, packet_size: 8, victim_mask: VictimMask::default() }
+        Self { threshold: 8, marking_rate: 0, packet_size: 8, victim_mask: VictimMask::default() }
     }
 }
 
@@ -65,33 +65,37 @@ impl FecnConfig {
 pub struct StartingPacket {
     /// Its bytes, delimiters included.
     pub len: u32,
-    /// Its lane.
-    pub lane: u8,
-    /// Bytes that wait in that lane behind it.
+    /// The port of the switch that it came in by.
+    pub input: u16,
+    /// Its bytes, and those that wait behind it in its lane and came in by that port.
     pub waiting: u32,
     /// Whether the lane [is short of credits](crate::FlowControl::is_short_of_credits).
     pub lacks_credits: bool,
 }
 
 /// The marks of one port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FecnMarker {
-    /// By lane: it is congested above this (bytes).
-    thresholds: [u32; 8],
+    /// By input port: above this (bytes) a lane is congested.
+    thresholds: Box<[u32]>,
     packet_size: u32,
     marking_rate: u16,
     marks_as_victim: bool,
 }
 
 impl FecnMarker {
-    /// The marks of a port, of a switch whose input ports have buffers of these sizes by lane (bytes).
-    pub fn new(config: &FecnConfig, buffers: [u32; 8], leads_to_adapter: bool) -> Self {
+    /// The marks of a port, of a switch whose input ports have `buffers` of these sizes for each lane (bytes).
+    pub fn new(
+        config: &FecnConfig,
+        buffers: impl IntoIterator<Item = u32>,
+        leads_to_adapter: bool,
+    ) -> Self {
         let threshold = |buffer: u32| {
             let threshold = config.threshold_of(Bytes::new(buffer.into()));
             threshold.map_or(u32::MAX, |bytes| u32::try_from(bytes.get()).unwrap_or(u32::MAX))
         };
         Self {
-            thresholds: buffers.map(threshold),
+            thresholds: buffers.into_iter().map(threshold).collect(),
             packet_size: config.packet_size.into(),
             marking_rate: config.marking_rate,
             marks_as_victim: match config.victim_mask {
@@ -104,7 +108,9 @@ impl FecnMarker {
 
     /// Whether a packet is marked; `draw` gives 64 random bits, and is called only if not every packet is.
     pub fn marks(&self, packet: &StartingPacket, draw: impl FnOnce() -> u64) -> bool {
-        let is_congested = packet.waiting > self.thresholds[usize::from(packet.lane & 7)];
+        // One that nothing waits behind is no congestion.
+        let threshold = self.thresholds.get(usize::from(packet.input)).copied();
+        let is_congested = threshold.is_some_and(|above| packet.waiting > above.max(packet.len));
         let is_eligible = is_congested
             && (self.marks_as_victim || !packet.lacks_credits)
             && blocks_of(packet.len) >= self.packet_size;
@@ -120,10 +126,10 @@ mod tests {
     use super::*;
 
     const PACKET: StartingPacket =
-        StartingPacket { len: 4124, lane: 0, waiting: 16_000, lacks_credits: false };
+        StartingPacket { len: 600, input: 0, waiting: 16_000, lacks_credits: false };
 
     fn marker(config: FecnConfig, leads_to_adapter: bool) -> FecnMarker {
-        FecnMarker::new(&config, [16_000; 8], leads_to_adapter)
+        FecnMarker::new(&config, [16_000, 32_000], leads_to_adapter)
     }
 
     fn marks(marker: &FecnMarker, packet: StartingPacket) -> bool {
@@ -137,6 +143,12 @@ mod tests {
             let is_marked = |waiting| marks(&marker, StartingPacket { waiting, ..PACKET });
             assert_eq!([above, above + 1].map(is_marked), [false, true], "{threshold}");
         }
+        let low = marker(FecnConfig { threshold: 15, ..FecnConfig::default() }, false);
+        let alone = StartingPacket { len: 4124, waiting: 4124, ..PACKET };
+        assert!(!marks(&low, alone), "nothing waits behind it");
+        let far = marker(FecnConfig { threshold: 8, ..FecnConfig::default() }, false);
+        let is_marked = |waiting| marks(&far, StartingPacket { waiting, input: 1, ..PACKET });
+        assert_eq!([16_000, 16_001].map(is_marked), [false, true], "the larger buffer of port 1");
         let never = marker(FecnConfig { threshold: 0, ..FecnConfig::default() }, true);
         assert!(!marks(&never, StartingPacket { waiting: u32::MAX, ..PACKET }));
     }

@@ -211,7 +211,7 @@ impl<'t> Reader<'t> {
         line.guid()?;
         no_more(line)?;
         let end = PortId { node, port };
-        if let Some(speed) = speed(&line) {
+        if let Some(speed) = speed(&line)? {
             self.topology.set_speed(end, speed);
         }
         self.links.push(Link { place, end, peer, peer_port });
@@ -239,7 +239,15 @@ impl Link<'_> {
             return Err(self.place.blame(self.peer, "is no node of this file", help));
         };
         let peer = PortId { node, port: self.peer_port };
-        topology.connect(self.end, peer).map_err(|error| wrong(self.place, &error))
+        topology.connect(self.end, peer).map_err(|error| wrong(self.place, &error))?;
+        let of = |end: PortId| topology.nodes()[end.node].port(end.port)?.speed;
+        match (of(self.end), of(peer)) {
+            (Some(own), Some(far)) if own != far => {
+                let message = format!("the other end of this cable says {far}, and this one {own}");
+                Err(self.place.blame(self.place.rest(), message, "write the same speed at both"))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -273,9 +281,28 @@ fn description<'t>(line: &mut Scan<'t>) -> Result<Option<&'t str>, InputError> {
 }
 
 /// What a cable carries, at the end of the comment of its line: `# "desc" lid 4 4xQDR`.
-fn speed(line: &Scan<'_>) -> Option<LinkSpeed> {
-    let (_, comment) = line.rest().split_once('#')?;
-    LinkSpeed::parse(comment.split_whitespace().next_back()?)
+///
+/// # Errors
+/// What has the form of a speed, and is none that is known.
+fn speed(line: &Scan<'_>) -> Result<Option<LinkSpeed>, InputError> {
+    let comment = line.rest().split_once('#').map(|(_, comment)| comment);
+    let last = comment.and_then(|comment| comment.split_whitespace().next_back());
+    let Some(last) = last else { return Ok(None) };
+    let speed = LinkSpeed::parse(last);
+    if speed.is_none() && has_form_of_speed(last) {
+        let help = "write a width of 1, 2, 4, 8 or 12 and a speed from SDR to XDR, such as 4xHDR";
+        return Err(line.blame(last, "is no speed of a link that is known", help));
+    }
+    Ok(speed)
+}
+
+/// Whether a word is such as `4xHDR` or `4x???`: a width, `x`, and capitals or question marks.
+fn has_form_of_speed(word: &str) -> bool {
+    word.split_once('x').is_some_and(|(lanes, speed)| {
+        lanes.parse().is_ok_and(|lanes: u8| lanes > 0)
+            && speed.starts_with(|one: char| one.is_ascii_uppercase() || one == '?')
+            && !speed.contains('"')
+    })
 }
 
 /// Skips the name of a port on the outside of a chassis: `[ext 3]`.

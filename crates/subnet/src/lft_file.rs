@@ -8,10 +8,14 @@ use crate::scan::Scan;
 use crate::subnet::Subnet;
 use crate::tables::{ForwardingTables, NO_PORT};
 
+/// What to do about several LIDs of a port.
+const MAKE_WITHOUT_LMC: &str = "use tables that were made with LMC 0, or leave out the other LIDs";
+
 /// Reads the `text` of the file at `path`, which has the format of OpenSM's `opensm-lfts.dump`.
 ///
 /// Switches are known by their GUIDs. Where a line says the GUID of the port that has the LID, the line is about that
-/// port: if it has other LIDs now, about its base LID. What the file does not say has no port.
+/// port: if it has other LIDs now, about its base LID. What the file does not say has no port. A port that had several LIDs (LMC above 0)
+/// and has fewer now is refused, and so are lines without a GUID about LIDs that the subnet does not have.
 ///
 /// # Errors The first line that is wrong, or that is about what the subnet does not have.
 pub fn read(path: &Path, text: &str, subnet: &Subnet) -> Result<ForwardingTables, InputError> {
@@ -72,13 +76,20 @@ fn entry(
     if let Some(more) = words.next() {
         return Err(line.blame(more, "is not understood", "write # before it"));
     }
-    let lid = lid_now(line, subnet, lid, remark)?;
-    let known = tables.row(switch)[usize::from(lid)];
+    let now = lid_now(line, subnet, lid, remark)?;
+    let known = tables.row(switch)[usize::from(now)];
     if known != NO_PORT && known != port {
+        if now != lid {
+            let message = format!(
+                "the port has several LIDs in these tables (LMC above 0), and only 0x{now:04x} here"
+            );
+            return Err(line.blame(line.rest(), message, MAKE_WITHOUT_LMC));
+        }
+        let lid = now;
         let message = format!("another line says port {known} for LID 0x{lid:04x}");
         return Err(line.blame(line.rest(), message, "remove one of the two lines"));
     }
-    tables.set(switch, lid, port);
+    tables.set(switch, now, port);
     Ok(())
 }
 
@@ -88,8 +99,12 @@ fn lid_now(line: Scan<'_>, subnet: &Subnet, lid: u16, remark: &str) -> Result<u1
     let guid = words.next().and_then(|word| Guid::parse(word.trim_end_matches(':')));
     let Some(guid) = guid else {
         return subnet.owner(lid).map(|_| lid).ok_or_else(|| {
+            let message = format!(
+                "no port has the LID 0x{lid:04x} here, and the line has no portguid to know its port by: LIDs differ \
+                 where the manager was elsewhere, or LMC above 0"
+            );
             let help = "write an LID of this subnet, or after # the portguid of a port";
-            line.blame(line.rest(), format!("no port has the LID 0x{lid:04x}"), help)
+            line.blame(line.rest(), message, help)
         });
     };
     let key = |end_port: &crate::subnet::EndPort| end_port.guid.sweep_key();

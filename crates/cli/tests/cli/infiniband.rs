@@ -491,8 +491,25 @@ fn a_subnet_of_ibnetdiscover_is_a_network() {
     sandbox.succeeds(&[&net[..], &["one"]].concat());
     sandbox.succeeds(&["sm", "net.toml", "--out", "two"]);
     assert_eq!(sandbox.files("one"), sandbox.files("two"));
+    let tables = sandbox.text("two/opensm-lfts.dump");
+    let mut is_spine = false;
+    let entries = tables.lines().filter(|line| {
+        if line.starts_with("Unicast") {
+            is_spine = line.contains("'spine'");
+        }
+        !(is_spine && line.contains("'node-1'"))
+    });
+    let incomplete = entries.map(|line| format!("{line}\n")).collect::<String>();
+    assert_ne!(incomplete, tables, "the spine has no hosts, and lacks an entry");
+    sandbox.write("incomplete", incomplete);
+    let engine = "\"updn\"\nroots = [\"spine\"]";
+    let by_file = scenario.replace(engine, "\"file\"\nlfts = \"incomplete\"");
+    sandbox.write("file.toml", by_file);
+    let refused = sandbox.rocelab(&["check", "file.toml"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(refused.stderr.contains("spine has no port for LID"), "{}", refused.stderr);
     sandbox
         .write("net", NET.replace("Ca\t1 \"H-0000002c90300020\"", "Rt\t1 \"H-0000002c90300020\""));
     let said = sandbox.rocelab(&["run", "net.toml", "--out", "out", "--force"]).stderr;
-    assert!(said.contains("net:11:") && said.contains("routers between subnets"), "{said}");
+    assert!(said.contains("net:15:") && said.contains("routers between subnets"), "{said}");
 }

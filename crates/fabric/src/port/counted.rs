@@ -52,7 +52,7 @@ pub(super) fn take_next<L, F, C: Chain>(
     len: impl Fn(&C, PacketId) -> u32,
 ) -> Option<PacketId> {
     let (id, is_empty) = match inputs_mut(port) {
-        Some(inputs) => (inputs.pop(chain, queue)?, inputs.is_empty(queue)),
+        Some(inputs) => (inputs.pop(chain, queue, &len)?, inputs.is_empty(queue)),
         None => {
             let line = &mut port.queues[usize::from(queue)].frames;
             (line.pop_front(chain)?, line.is_empty())
@@ -78,7 +78,7 @@ impl<L: Serialisation, F: FlowControl> CountedPort<'_, L, F> {
         let Some(inputs) = inputs_mut(self.0) else {
             return self.0.enqueue(chain, id, priority, len);
         };
-        inputs.push(chain, id, (priority, input));
+        inputs.push(chain, (id, len), (priority, input));
         self.0.queues[usize::from(priority)].bytes += len;
         self.0.waiting |= 1 << priority;
     }
@@ -105,6 +105,11 @@ impl<L: Serialisation, F: FlowControl> CountedPort<'_, L, F> {
     pub fn note_freed(&mut self, priority: u8, len: u32) -> bool {
         self.0.ask_flow_control(|flow_control, _| flow_control.on_freed(priority, len));
         self.0.control_due
+    }
+
+    /// Bytes that wait in a lane and came in by port `input`.
+    pub fn queued_from(&self, lane: u8, input: u16) -> u32 {
+        inputs(self.0).map_or_else(|| self.0.queued(lane), |inputs| inputs.bytes_of(lane, input))
     }
 
     /// Records which frame of a switch starts here, or, with none, that it is over. Returns the one before it.

@@ -11,6 +11,8 @@ pub struct InputQueues {
     inputs: u16,
     /// By lane x `inputs` + input.
     queues: Vec<Fifo>,
+    /// The bytes in each of them.
+    bytes: Vec<u32>,
     /// By lane: the inputs whose frames wait there, as bits.
     waiting: Vec<u64>,
     /// By lane: the input that was served last.
@@ -28,15 +30,22 @@ impl InputQueues {
         Self {
             inputs,
             queues: vec![Fifo::default(); lanes * inputs_len],
+            bytes: vec![0; lanes * inputs_len],
             waiting: vec![0; lanes * words(inputs)],
             last: vec![inputs.saturating_sub(1); lanes],
         }
     }
 
-    /// Puts a frame that came in by `input` behind the others of its lane and input.
-    pub(super) fn push(&mut self, chain: &mut impl Chain, id: PacketId, (lane, input): (u8, u16)) {
+    /// Puts a frame of `len` bytes that came in by `input` behind the others of its lane and input.
+    pub(super) fn push(
+        &mut self,
+        chain: &mut impl Chain,
+        (id, len): (PacketId, u32),
+        (lane, input): (u8, u16),
+    ) {
         let place = self.place(lane, input);
         self.queues[place].push_back(chain, id);
+        self.bytes[place] += len;
         let word = usize::from(lane) * words(self.inputs) + usize::from(input / 64);
         self.waiting[word] |= 1 << (input % 64);
     }
@@ -47,17 +56,28 @@ impl InputQueues {
         next.map_or(PacketId::NONE, |input| self.queues[self.place(lane, input)].head())
     }
 
-    /// Takes that frame.
-    pub(super) fn pop(&mut self, chain: &impl Chain, lane: u8) -> Option<PacketId> {
+    /// Takes that frame; `len` gives its bytes.
+    pub(super) fn pop<C: Chain>(
+        &mut self,
+        chain: &C,
+        lane: u8,
+        len: impl Fn(&C, PacketId) -> u32,
+    ) -> Option<PacketId> {
         let input = self.next_input(lane, self.last_of(lane))?;
         self.last[usize::from(lane)] = input;
         let place = self.place(lane, input);
         let id = self.queues[place].pop_front(chain)?;
+        self.bytes[place] -= len(chain, id);
         if self.queues[place].is_empty() {
             let word = usize::from(lane) * words(self.inputs) + usize::from(input / 64);
             self.waiting[word] &= !(1 << (input % 64));
         }
         Some(id)
+    }
+
+    /// Bytes that wait in a lane and came in by `input`.
+    pub(super) fn bytes_of(&self, lane: u8, input: u16) -> u32 {
+        self.bytes.get(self.place(lane, input)).copied().unwrap_or(0)
     }
 
     /// The input of the next frame of a lane has been served, without that it waited here.
@@ -99,6 +119,7 @@ impl InputQueues {
     pub(super) fn restart(&mut self, Turns(last): Turns) -> bool {
         let fits = last.len() == self.last.len() && last.iter().all(|&input| input < self.inputs);
         self.queues.fill(Fifo::default());
+        self.bytes.fill(0);
         self.waiting.fill(0);
         if fits {
             self.last = last;
@@ -149,16 +170,19 @@ mod tests {
             let mut queues = InputQueues::new(2, inputs);
             let far = inputs - 1;
             for (id, input) in [(0, 0), (1, 0), (2, 0), (3, far), (4, 1), (5, far)] {
-                queues.push(&mut links, PacketId(id), (1, input));
+                queues.push(&mut links, (PacketId(id), 66), (1, input));
             }
             let in_order = [0, 4, 3, 1, 5, 2].map(PacketId);
             assert_eq!(queues.waiting_in(1, &links), in_order);
             assert!(queues.is_empty(0) && !queues.is_empty(1));
+            assert_eq!([0, 1, far].map(|input| queues.bytes_of(1, input)), [198, 66, 132]);
+            assert_eq!(queues.bytes_of(0, far), 0);
             for id in in_order {
                 assert_eq!(queues.head(1), id);
-                assert_eq!(queues.pop(&links, 1), Some(id));
+                assert_eq!(queues.pop(&links, 1, |_, _| 66), Some(id));
             }
-            assert_eq!((queues.pop(&links, 1), queues.is_empty(1)), (None, true));
+            assert_eq!((queues.pop(&links, 1, |_, _| 66), queues.is_empty(1)), (None, true));
+            assert_eq!(queues.bytes_of(1, 0), 0);
         }
     }
 
@@ -167,8 +191,8 @@ mod tests {
         let mut links = Links(vec![0; 4]);
         let mut queues = InputQueues::new(1, 4);
         queues.note_passed(0, 2);
-        queues.push(&mut links, PacketId(0), (0, 1));
-        queues.push(&mut links, PacketId(1), (0, 3));
+        queues.push(&mut links, (PacketId(0), 66), (0, 1));
+        queues.push(&mut links, (PacketId(1), 66), (0, 3));
         assert_eq!(queues.waiting_in(0, &links), [PacketId(1), PacketId(0)]);
         let turns = queues.turns();
         let mut others = InputQueues::new(1, 4);

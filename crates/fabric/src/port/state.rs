@@ -34,7 +34,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             self.queues[usize::from(queue)].bytes += len;
         }
         match inputs_mut(self) {
-            Some(inputs) => inputs.push(chain, id, (queue, input)),
+            Some(inputs) => inputs.push(chain, (id, len), (queue, input)),
             None => self.queues[usize::from(queue)].frames.push_back(chain, id),
         }
         self.waiting |= 1 << queue;

@@ -81,18 +81,14 @@ fn cables(
 
 /// What a simulated network cannot have.
 fn check(subnet: &rocelab_subnet::Topology, path: &Path, text: &str) -> Result<(), TopologyError> {
-    let fault = |node: &SubnetNode, problem: &str, fix: &str| {
-        let (line, column) = place_of(text, &node.name);
-        TopologyError::File {
-            path: path.into(),
-            line,
-            column,
-            value: node.name.clone(),
-            problem: problem.into(),
-            fix: fix.into(),
-        }
+    let fault_at = |(line, column): (usize, usize), value: String, problem: &str, fix: &str| {
+        let (problem, fix) = (problem.into(), fix.into());
+        TopologyError::File { path: path.into(), line, column, value, problem, fix }
     };
-    for node in subnet.nodes() {
+    let fault = |node: &SubnetNode, problem: &str, fix: &str| {
+        fault_at(place_of(text, node), node.name.clone(), problem, fix)
+    };
+    for (index, node) in subnet.nodes().iter().enumerate() {
         if node.kind == SubnetKind::Router {
             let fix = "leave out its section and cables";
             return Err(fault(node, "routers between subnets are not simulated", fix));
@@ -101,6 +97,16 @@ fn check(subnet: &rocelab_subnet::Topology, path: &Path, text: &str) -> Result<(
         if node.kind == SubnetKind::ChannelAdapter && cables != 1 {
             let problem = format!("a host has one cable, and this channel adapter has {cables}");
             return Err(fault(node, &problem, "keep one cable, or leave the adapter out"));
+        }
+        if cables == 0 {
+            return Err(fault(node, "this switch has no cable", "leave out its section"));
+        }
+        let mut looped =
+            node.ports().filter(|(_, own)| own.peer.is_some_and(|far| far.node == index));
+        if let Some((port, _)) = looped.next() {
+            let problem = "a cable from a switch to itself is not simulated";
+            let place = place_of_port(text, node, port);
+            return Err(fault_at(place, format!("[{port}]"), problem, "leave it out"));
         }
     }
     let (nodes, links) = (subnet.nodes().len(), cables(subnet).count());
@@ -152,9 +158,29 @@ fn placed(text: &str, error: &InputError) -> TopologyError {
     }
 }
 
-/// The line and column, from 1, where a name stands first in quotes; those of the beginning if it does not.
-fn place_of(text: &str, name: &str) -> (usize, usize) {
-    let quoted = format!("\"{name}\"");
-    let found = (1..).zip(text.lines()).find_map(|(line, of)| Some((line, of, of.find(&quoted)?)));
-    found.map_or((1, 1), |(line, of, start)| (line, of[..start].chars().count() + 2))
+/// The line and column, from 1, of a node's name in quotes where its section begins; those of the beginning if there is none. Cables
+/// to the node may stand before it, with its name.
+fn place_of(text: &str, node: &SubnetNode) -> (usize, usize) {
+    let [identifier, name] =
+        [&ibnetdiscover::identifier(node), &node.name].map(|one| format!("\"{one}\""));
+    let begins = |of: &&str| !of.trim_start().starts_with(['[', '#']);
+    let with = |quoted: &str| {
+        let mut sections = (1..).zip(text.lines()).filter(|(_, of)| begins(of));
+        sections.find(|(_, of)| of.contains(quoted))
+    };
+    let found = with(&identifier).or_else(|| with(&name));
+    found.map_or((1, 1), |(line, of)| {
+        let start = of.find(&name).or_else(|| of.find(&identifier)).unwrap_or(0);
+        (line, of[..start].chars().count() + 2)
+    })
+}
+
+/// The line and column, from 1, of the line of a port in the section of its node; those of the section if there is none.
+fn place_of_port(text: &str, node: &SubnetNode, port: u8) -> (usize, usize) {
+    let section = place_of(text, node);
+    let cables = (1..).zip(text.lines()).skip(section.0);
+    let mut cables = cables.take_while(|(_, of)| of.trim_start().starts_with(['[', '#']));
+    let start = format!("[{port}]");
+    let found = cables.find(|(_, of)| of.trim_start().starts_with(&start));
+    found.map_or(section, |(line, of)| (line, of.len() - of.trim_start().len() + 1))
 }

@@ -84,10 +84,23 @@ fn error(text: &str) -> (usize, usize, String, String) {
 fn what_cannot_be_simulated_is_told_with_its_place() {
     let router = "Switch 2 \"S1\"\n[1] \"R1\"[1]\nRt 1 \"R1\"\n";
     let what = "routers between subnets are not simulated".to_owned();
-    assert_eq!(error(router), (2, 6, "R1".to_owned(), what));
+    assert_eq!(error(router), (3, 7, "R1".to_owned(), what));
     let two = "Switch 4 \"S1\"\n[1] \"H1\"[1]\n[2] \"H1\"[2]\nCa 2 \"H1\"\n";
     let what = "a host has one cable, and this channel adapter has 2".to_owned();
-    assert_eq!(error(two), (2, 6, "H1".to_owned(), what));
+    assert_eq!(error(two), (4, 7, "H1".to_owned(), what));
+    let hosts = "[1] \"H1\"[1]\n[2] \"H2\"[1]\nCa 1 \"H1\"\nCa 1 \"H2\"\n";
+    let looped = format!("Switch 4 \"S1\"\n[3] \"S1\"[4]\n{hosts}");
+    let what = "a cable from a switch to itself is not simulated".to_owned();
+    assert_eq!(error(&looped), (2, 1, "[3]".to_owned(), what));
+    let lone = format!("Switch 4 \"S1\"\n{hosts}Switch 4 \"S2\"\n");
+    assert_eq!(error(&lone), (6, 11, "S2".to_owned(), "this switch has no cable".to_owned()));
+    let speeds = format!("Switch 4 \"S1\"\n{hosts}").replace("\"H1\"[1]\n", "\"H1\"[1] # 1xXXX\n");
+    let found = error(&speeds);
+    assert_eq!((found.0, found.2.as_str()), (2, "1xXXX"), "{}", found.3);
+    let apart = format!("Switch 4 \"S1\"\n{hosts}[1] \"S1\"[2] # 4xEDR\n")
+        .replace("\"H2\"[1]\n", "\"H2\"[1] # 4xHDR\n");
+    let found = error(&apart);
+    assert!(found.0 == 3 && found.3.contains("4xEDR") && found.3.contains("4xHDR"), "{found:?}");
     let unknown = error("Switch 4 \"S1\"\n[1] \"H1\"[1]\n");
     assert_eq!((unknown.0, unknown.1, unknown.2.as_str()), (2, 6, "H1"), "{}", unknown.3);
     let without = file::Parameters { link: None, ..parameters() };

@@ -188,8 +188,9 @@ impl<P: Profile> Building<'_, P> {
         let (node, number) = self.0.layout.places.all[place];
         let neighbour = &self.0.layout.adjacency.ports_of(node)[usize::from(number)];
         let is_switch = matches!(self.0.nodes[node as usize].role, Role::Switch(_));
+        let (plan, adjacency) = (&self.0.plan, &self.0.layout.adjacency);
         let marking =
-            is_switch.then(|| P::marking(&self.0.plan, node, number, neighbour)).flatten();
+            is_switch.then(|| P::marking(plan, node, number, neighbour, adjacency)).flatten();
         let lossy = self.0.shared.is_lossy(u32::try_from(place).unwrap_or(u32::MAX));
         let far = self.far_end(neighbour, lossy);
         NetworkPort {

@@ -16,15 +16,16 @@ use super::pauses::PortPauses;
 use crate::profile::{HostPacket, Joining, Marking, Profile, Shared};
 use crate::record::{DropCause, TrafficKind};
 
-/// What the marks of a port with credits go by, as a packet of `len` bytes has been taken to start.
+/// What the marks of a port with credits go by, as a packet of `len` bytes that came in by port `input` has been taken to start.
 #[cold]
 fn starting<L: Serialisation, F: FlowControl>(
-    port: &Port<L, F>,
-    lane: u8,
+    port: &mut Port<L, F>,
+    (lane, input): (u8, u16),
     len: u32,
 ) -> StartingPacket {
     let lacks_credits = port.flow_control().is_short_of_credits(lane, len);
-    StartingPacket { len, lane, waiting: port.queued(lane), lacks_credits }
+    let behind = port.counted().map_or(0, |port| port.queued_from(lane, input));
+    StartingPacket { len, input, waiting: behind + len, lacks_credits }
 }
 
 impl<P: Profile> Network<P> {
@@ -204,7 +205,9 @@ impl<P: Profile> Network<P> {
         if out.marks_departures
             && let Some(marking) = &mut out.marking
             && if is_counted {
-                body.is_markable() && marking.on_start(&starting(&out.port, priority, len))
+                body.is_markable()
+                    && !body.is_marked()
+                    && marking.on_start(&starting(&mut out.port, (priority, ingress), len))
             } else {
                 marking.on_dequeue(shared, body.is_markable(), || {
                     let queue = out.port.queue_of(priority);

@@ -170,7 +170,7 @@ impl RoutedSubnet {
     }
 
     /// Hosts with their LIDs.
-    fn hosts(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
         let all = (0u32..).zip(&self.end_ports);
         all.filter_map(|(node, &end_port)| {
             let end_port = &self.subnet.end_ports()[end_port?];
@@ -299,12 +299,17 @@ impl InfiniBandPorts<'_> {
         &self,
         switch: NodeId,
         neighbour: &Neighbour,
+        adjacency: &Adjacency,
     ) -> Option<FecnMarker> {
         let config = self.0.infiniband.as_ref()?.congestion_control?;
-        let blocks = self.lane_buffers(switch, neighbour);
+        if config.threshold == 0 {
+            return None;
+        }
         let leads_to_adapter = self.0.topology.is_host(neighbour.node);
-        let bytes = blocks.map(|blocks| u32::from(blocks) * BLOCK);
-        (config.threshold > 0).then(|| FecnMarker::new(&config, bytes, leads_to_adapter))
+        // The lanes of an input port have buffers of one size.
+        let buffer = |input: &Neighbour| u32::from(self.lane_buffers(switch, input)[0]) * BLOCK;
+        let buffers = adjacency.ports_of(switch).iter().map(buffer);
+        Some(FecnMarker::new(&config, buffers, leads_to_adapter))
     }
 
     /// How long the credits of a packet of the path MTU that comes in at the port of `node` behind which `neighbour` is are on

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::{LoadBalancing, SwitchConfig};
+use rocelab_fabric::{LoadBalancing, SwitchConfig, blocks_of};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::{
-    connection_timers, endless_tcp, faults, keys, layer3, links, measure, multicast, neighbours,
-    sampling, unanswered,
+    algorithms, connection_timers, endless_tcp, faults, keys, layer3, links, measure, multicast,
+    neighbours, sampling, unanswered,
 };
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
@@ -45,6 +45,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(overtaking(scenario, plan))
         .chain(unheeded_notifications(plan))
         .chain(forward_marks(scenario, plan))
+        .chain(no_index(scenario))
         .chain(links::too_short(scenario, plan))
         .chain(layer3::unreachable(plan))
         .chain(neighbours::unused(&scenario.roce))
@@ -126,10 +127,30 @@ fn forward_marks(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
         let text = "switches set FECN, and no congestion control follows it";
         return Some(Fault::at(section, text).help("use `[congestion_control.infiniband]`"));
     }
-    (marks.threshold == 0).then(|| {
+    if marks.threshold == 0 {
         let text = "no packet is ever marked, and the congestion control follows marks";
-        Fault::at(format!("{section}.threshold"), text).help("give 1 to 15")
+        return Some(Fault::at(format!("{section}.threshold"), text).help("give 1 to 15"));
+    }
+    let longest = blocks_of(u32::try_from(plan.largest_frame().get()).unwrap_or(u32::MAX));
+    (u32::from(marks.packet_size) > longest).then(|| {
+        let text = format!("no packet is marked: the longest have {longest} blocks of 64 bytes");
+        Fault::at(format!("{section}.packet_size"), text)
+            .value(marks.packet_size)
+            .help(format!("give at most {longest}, or a larger `roce.path_mtu`"))
     })
+}
+
+/// A congestion control table of InfiniBand whose index cannot rise.
+fn no_index(scenario: &Scenario) -> Option<Fault> {
+    let stays = |algorithm: &Algorithm| match algorithm {
+        Algorithm::InfiniBand(own) => own.ccti_limit <= own.ccti_min.into(),
+        _ => false,
+    };
+    let usable = algorithms::usable(scenario);
+    let named = usable.iter().find(|named| stays(named.algorithm))?;
+    let text = "marks change nothing: the index of the table never rises above `ccti_min`";
+    let key = format!("{}.ccti_limit", named.section());
+    Some(Fault::at(key, text).help("give a larger one, such as 127"))
 }
 
 /// Packets that overtake each other, and what takes that for something else.
@@ -148,15 +169,16 @@ fn overtaking<'a>(scenario: &'a Scenario, plan: &Plan) -> impl Iterator<Item = F
     let recovery = (spreads && by_loss).then(|| {
         let what =
             format!("`{}` takes those that were overtaken for lost", scenario.roce.recovery.name());
-        note(&what, "use `roce.recovery = { reordering = { packets = 32 } }`")
+        let packets = if scenario.infiniband.is_some() { 64 } else { 32 };
+        note(&what, &format!("use `roce.recovery = {{ reordering = {{ packets = {packets} }} }}`"))
     });
     let is_unreliable = !service.is_reliable() && !service.is_datagram();
     let unreliable = (spreads && is_unreliable).then(|| {
         let what = "an unreliable connection drops messages whose packets arrive out of order";
         note(what, "use messages of one packet, or `roce.service = \"rc\"`")
     });
-    let usable = super::algorithms::usable(scenario);
-    let has_hops = |one: &super::algorithms::Named<'_>| {
+    let usable = algorithms::usable(scenario);
+    let has_hops = |one: &algorithms::Named<'_>| {
         one.algorithm.telemetry().is_some_and(|kind| kind.max_hops().is_some())
     };
     let by_hop = usable.iter().find(|one| has_hops(one)).map(|one| one.algorithm.name());

@@ -1,10 +1,9 @@
 //! `[infiniband]`, checked, and what it means for the rest of a scenario.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight, read_text};
-use rocelab_subnet::{AdaptiveGroups, Engine, ForwardingTables, Subnet, lft_file};
+use rocelab_subnet::{AdaptiveGroups, Engine, Far, ForwardingTables, Path, Subnet, lft_file};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
@@ -154,8 +153,10 @@ fn check_algorithms(scenario: &Scenario) -> Result<(), Fault> {
     for named in algorithms::named(scenario) {
         let feedback = named.algorithm.feedback(Bandwidth::default());
         let by_ends = feedback.telemetry().is_some_and(TelemetryKind::is_echo);
-        let follows_fecn = matches!(named.algorithm, Algorithm::InfiniBand(_) | Algorithm::Wasm(_))
-            && named.algorithm.needs_ecn();
+        let follows_fecn = matches!(
+            named.algorithm,
+            Algorithm::InfiniBand(_) | Algorithm::Wasm(_) | Algorithm::Python(_)
+        ) && named.algorithm.needs_ecn();
         let is_told = by_ends || matches!(feedback, Feedback::None | Feedback::Rtt);
         ensure(follows_fecn || is_told, || {
             let name = named.algorithm.name();
@@ -201,6 +202,9 @@ pub(super) fn build(
     };
     let routed = manager.route(topology, active).map_err(no_subnet)?;
     check_ways(config, topology, &routed)?;
+    if !manager.reroutes() {
+        check_tables_of_file(topology, &routed)?;
+    }
     Ok(Some(InfiniBandPlan {
         data_vls: config.data_vls,
         lane_of: std::array::from_fn(|level| {
@@ -217,7 +221,7 @@ pub(super) fn build(
 }
 
 /// The forwarding tables in a file.
-fn tables_of(path: &Path, subnet: &Subnet) -> Result<ForwardingTables, Fault> {
+fn tables_of(path: &std::path::Path, subnet: &Subnet) -> Result<ForwardingTables, Fault> {
     let text = read_text(path).map_err(|error| {
         Fault::at("infiniband.sm.lfts", format!("`{}` cannot be read: {error}", path.display()))
             .help(
@@ -271,6 +275,30 @@ fn check_ways(
         let text = format!("`{}` finds no way from {name} to some host", config.sm.engine);
         Fault::at("infiniband.sm", text).help("use another engine, or other roots or tables")
     })
+}
+
+/// Tables of a file have a way to every host from every switch that has hosts. Ways in circles are told as such elsewhere.
+fn check_tables_of_file(topology: &Topology, routed: &RoutedSubnet) -> Result<(), Fault> {
+    let (subnet, tables) = (&routed.subnet, &routed.routing.tables.forwarding);
+    let hosts: Vec<_> = routed.hosts().collect();
+    let leaves = (0..subnet.graph().len()).filter(|&leaf| subnet.adapters(leaf).next().is_some());
+    for (leaf, &(host, lid)) in leaves.flat_map(|leaf| hosts.iter().map(move |to| (leaf, to))) {
+        let Path::Dropped(passed) = tables.path(subnet, leaf, lid) else { continue };
+        let last = passed.last().map_or(leaf, |last| {
+            match subnet.graph().ports(last.switch).get(usize::from(last.port)) {
+                Some(&Far::Switch { switch, .. }) => switch,
+                _ => last.switch,
+            }
+        });
+        let host = &topology.nodes[host as usize].name;
+        let [from, at] = [leaf, last].map(|switch| subnet.switch_name(switch));
+        let text = format!(
+            "the tables have no way from {from} to {host}: {at} has no port for LID 0x{lid:04x} that leads there"
+        );
+        return Err(Fault::at("infiniband.sm.lfts", text)
+            .help("add the entry to the file, or use tables of the whole subnet"));
+    }
+    Ok(())
 }
 
 /// What a plan says of buffers: each lane has room for a packet of the path MTU.

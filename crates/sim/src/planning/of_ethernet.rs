@@ -109,6 +109,13 @@ fn check_faults(scenario: &Scenario) -> Result<(), Fault> {
             Fault::at(key, "links of InfiniBand have no pause frames")
                 .help("use `flow-control`, or leave out the rule")
         })?;
+        let mut names = fault.opcode.iter().flat_map(|names| &names.0);
+        ensure(!names.any(|name| name.trim().eq_ignore_ascii_case("cnp")), || {
+            let key = format!("faults[{index}].opcode");
+            Fault::at(key, "congestion notification packets of InfiniBand are not those of RoCE")
+                .value("CNP")
+                .help("use `CN`")
+        })?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What the unreliable services cannot do.
 
-use rocelab_transport::Service;
 use rocelab_transport::congestion_control::Feedback;
+use rocelab_transport::{Algorithm, Service};
 use rocelab_units::{Bandwidth, Bytes};
 
 use super::algorithms;
@@ -28,8 +28,14 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         ensure(matches!(feedback, Feedback::None | Feedback::Cnp { .. } | Feedback::Qcn), || {
             let name = named.algorithm.name();
             let text = format!("`{name}` goes by acknowledgements, which this service has not");
-            Fault::at(named.section(), text)
-                .help("use `none`, `dcqcn` or `qcn`, or `service = \"rc\"`")
+            let help = match &named.algorithm {
+                Algorithm::InfiniBand(_) => "use `notification = \"cn\"`, or `service = \"rc\"`",
+                _ if scenario.infiniband.is_some() => {
+                    "use `none` or `infiniband`, or `service = \"rc\"`"
+                }
+                _ => "use `none`, `dcqcn` or `qcn`, or `service = \"rc\"`",
+            };
+            Fault::at(named.section(), text).help(help)
         })?;
     }
     Ok(())

@@ -133,6 +133,7 @@ pub trait Profile: fmt::Debug + Sized + 'static {
         switch: NodeId,
         port: u16,
         neighbour: &Neighbour,
+        adjacency: &Adjacency,
     ) -> Option<Self::Marking>;
 
     /// The routes over the links that are `active`.
@@ -287,6 +288,9 @@ pub trait HostPacket: Copy + fmt::Debug + Send {
 
     /// A switch marks it.
     fn mark(&mut self);
+
+    /// Whether a switch has marked it.
+    fn is_marked(&self) -> bool;
 
     /// One number for what it says.
     fn fingerprint(&self) -> u64;

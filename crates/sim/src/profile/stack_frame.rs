@@ -154,6 +154,13 @@ impl HostPacket for StackFrame {
         }
     }
 
+    fn is_marked(&self) -> bool {
+        match self {
+            Self::Tcp(segment) => segment.is_ce(),
+            Self::Stream(_) | Self::Neighbour(_) => false,
+        }
+    }
+
     fn fingerprint(&self) -> u64 {
         match self {
             Self::Tcp(segment) => {

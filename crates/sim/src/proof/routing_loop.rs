@@ -21,6 +21,8 @@ pub struct RoutingLoop {
     pub switches: Vec<String>,
     /// Directions of flows and connections whose frames get there.
     pub ways: u64,
+    /// Whether switches forward by the tables of a subnet manager.
+    pub by_tables: bool,
 }
 
 impl RoutingLoop {
@@ -37,7 +39,9 @@ impl RoutingLoop {
             let Some(circle) = walk.circle(from, to, entropy) else { continue };
             let switches = circle.iter().copied().map(name).collect();
             let known = found.entry(circle);
-            known.or_insert(Self { from: name(from), to: name(to), switches, ways: 0 }).ways += 1;
+            let by_tables = plan.infiniband.is_some();
+            let new = Self { from: name(from), to: name(to), switches, ways: 0, by_tables };
+            known.or_insert(new).ways += 1;
         }
         found.into_values().collect()
     }
@@ -102,13 +106,15 @@ impl Walk<'_> {
 
 impl fmt::Display for RoutingLoop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, to, switches, .. } = self;
+        let Self { from, to, switches, by_tables, .. } = self;
         let first = switches.first().map_or("", String::as_str);
         write!(
             f,
-            "`{to}` cannot be reached from `{from}`: static routes lead in a circle, {} -> {first}; change a \
-             `[[route]]` of one of these switches",
-            switches.join(" -> ")
+            "`{to}` cannot be reached from `{from}`: {} lead in a circle, {} -> {first}; change {} of one of \
+             these switches",
+            if *by_tables { "forwarding tables" } else { "static routes" },
+            switches.join(" -> "),
+            if *by_tables { "the table" } else { "a `[[route]]`" }
         )?;
         match self.ways {
             0 | 1 => Ok(()),

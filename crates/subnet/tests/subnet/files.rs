@@ -149,6 +149,7 @@ fn roots_are_switches_by_guid() {
 fn tables_of_another_subnet_are_refused() {
     let subnet = ring();
     let header = "Unicast lids [0-8] of switch Lid 1 guid 0x200000 ('S0'):\n";
+    let moved = "0x0077 001 # Switch portguid 0x0000000000200001: 'S1'\n";
     let read = |text: &str| lft_file::read(Path::new("lfts"), text, &subnet);
     for (text, expected) in [
         (String::new(), "lfts: has no forwarding table; "),
@@ -172,13 +173,16 @@ fn tables_of_another_subnet_are_refused() {
             format!("{header}0x0002 001\n0x0002 002"),
             "lfts:3: 0x0002 002: another line says port 1 for LID 0x0002; ",
         ),
+        (
+            format!("{header}{}", moved.replace("0x0077 001", "0x0078 002") + moved),
+            "lfts:3: 0x0077 001 # Switch portguid 0x0000000000200001: 'S1': the port has several LIDs in these tables (LMC above 0)",
+        ),
     ] {
         let error = read(&text).expect_err("an error").to_string();
         assert!(error.starts_with(expected), "{error}\n{expected}");
     }
     // A line about a port that had another LID is about the LID that it has now.
-    let moved = format!("{header}0x0077 001 # Switch portguid 0x0000000000200001: 'S1'\n");
-    let tables = read(&moved).expect("tables");
+    let tables = read(&format!("{header}{moved}")).expect("tables");
     let lid = subnet.switch_lid(1);
     assert_eq!(
         (tables.port(0, lid), tables.port(1, lid), tables.port(2, lid)),

@@ -253,6 +253,11 @@ impl HostPacket for Packet {
     }
 
     #[inline]
+    fn is_marked(&self) -> bool {
+        Self::is_marked(self)
+    }
+
+    #[inline]
     fn fingerprint(&self) -> u64 {
         u64::from(self.flow) << 32
             ^ u64::from(self.sequence)

@@ -94,6 +94,7 @@ impl Profile for HpccNs3 {
         _switch: NodeId,
         _port: u16,
         neighbour: &Neighbour,
+        _adjacency: &Adjacency,
     ) -> Option<DequeueMarking> {
         let rate = plan.topology.links[neighbour.link as usize].rate;
         let rules = Some(rules(plan)).filter(|rules| rules.mark)?;

@@ -131,9 +131,10 @@ impl Profile for Roce {
         switch: NodeId,
         port: u16,
         neighbour: &Neighbour,
+        adjacency: &Adjacency,
     ) -> Option<EcnMarking> {
         if plan.infiniband.is_some() {
-            let marker = InfiniBandPorts(plan).forward_marks(switch, neighbour)?;
+            let marker = InfiniBandPorts(plan).forward_marks(switch, neighbour, adjacency)?;
             let name = &plan.topology.nodes[switch as usize].name;
             let dice = RngStream::new(plan.seed, &format!("fecn/{name}/{port}"));
             return Some(EcnMarking::forward(marker, dice));

@@ -38,6 +38,11 @@ impl HostPacket for RdmaPacket {
     }
 
     #[inline]
+    fn is_marked(&self) -> bool {
+        self.is_ce()
+    }
+
+    #[inline]
     fn fingerprint(&self) -> u64 {
         u64::from(self.dest_qp()) << 40
             ^ u64::from(self.psn()) << 16

