@@ -243,6 +243,8 @@ fn a_flow_recovers_after_timeouts_emptied_its_window() {
 
 /// The header of a record of the Extensible Record Format, in which captures have packets of InfiniBand (bytes).
 const ERF_HEADER: usize = 16;
+/// The type of a record of a packet; others are of credits.
+const ERF_PACKET: u8 = 21;
 
 /// Frames of InfiniBand have the telemetry header too.
 #[test]
@@ -263,7 +265,10 @@ fn endpoint_telemetry_is_captured_on_infiniband() {
     let mut reports = 0;
     while let Some(frame) = reader.next_frame() {
         let frame = frame.unwrap();
-        let (_, bytes) = frame.bytes.split_at(ERF_HEADER);
+        let (header, bytes) = frame.bytes.split_at(ERF_HEADER);
+        if header[8] != ERF_PACKET {
+            continue;
+        }
         let parsed = InfiniBandPacket::parse(bytes).unwrap();
         let InfiniBandBody::Transport { packet, .. } = parsed.body else { panic!("{parsed}") };
         if let Some(TelemetryHeader::Endpoint(report)) = packet.extensions.telemetry {
