@@ -144,7 +144,8 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
         let tally = &self.tally;
         let has_all_flows_ended =
             tally.flows_ended as usize == plan.flows.len() && !tally.has_open_connections;
-        let is_over = has_all_flows_ended && tally.frames == 0;
+        // Pings go on after flows.
+        let is_over = has_all_flows_ended && tally.frames == 0 && plan.monitoring.is_none();
         Progress {
             now: if is_over { tally.last_flow_end } else { tally.now },
             stop: plan.stop,

@@ -172,7 +172,7 @@ fn a_run_with_pings_drains_after_their_end() {
     // Frames are on links for 1 ms each. Nothing else moves for longer than a run waits for frames that are stuck.
     let run = run(
         "[monitoring]\ninterval = \"1ms\"\nuntil = \"30ms\"\ntimeout = \"100ms\"\n[congestion_control.none]\n\
-         [topology.single-switch]\nhosts = 2\nlink = { rate = \"100Gbps\", delay = \"1ms\" }\n\
+         [topology.single-switch]\nhosts = 2\nlink = { rate = \"10Gbps\", delay = \"1ms\" }\n\
          [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n",
     );
     assert_eq!(run.ending, Some(Ending::Finished));

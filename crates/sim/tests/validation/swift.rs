@@ -241,6 +241,11 @@ fn a_flow_recovers_after_timeouts_emptied_its_window() {
     assert!(with < 1.25 * without, "{with} us, and {without} us without resets");
 }
 
+/// The header of a record of the Extensible Record Format, in which captures have packets of InfiniBand (bytes).
+const ERF_HEADER: usize = 16;
+/// The type of a record of a packet; others are of credits.
+const ERF_PACKET: u8 = 21;
+
 /// Frames of InfiniBand have the telemetry header too.
 #[test]
 fn endpoint_telemetry_is_captured_on_infiniband() {
@@ -259,7 +264,12 @@ fn endpoint_telemetry_is_captured_on_infiniband() {
     let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
     let mut reports = 0;
     while let Some(frame) = reader.next_frame() {
-        let parsed = InfiniBandPacket::parse(frame.unwrap().bytes).unwrap();
+        let frame = frame.unwrap();
+        let (header, bytes) = frame.bytes.split_at(ERF_HEADER);
+        if header[8] != ERF_PACKET {
+            continue;
+        }
+        let parsed = InfiniBandPacket::parse(bytes).unwrap();
         let InfiniBandBody::Transport { packet, .. } = parsed.body else { panic!("{parsed}") };
         if let Some(TelemetryHeader::Endpoint(report)) = packet.extensions.telemetry {
             assert!(report.delay_ns > 0);
