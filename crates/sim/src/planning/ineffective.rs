@@ -103,7 +103,7 @@ fn endpoint_windows<'a>(
     scenario: &'a Scenario,
     plan: &'a Plan,
 ) -> impl Iterator<Item = Fault> + use<'a> {
-    super::algorithms::usable(scenario).into_iter().filter_map(|one| {
+    algorithms::usable(scenario).into_iter().filter_map(|one| {
         let Algorithm::Swift(parameters) = one.algorithm else { return None };
         let at = |key: &str, text: &str| Fault::at(format!("{}.{key}", one.section()), text);
         if parameters.has_idle_gain() {

@@ -93,28 +93,28 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn with_ack_req(self, ack_req: bool) -> Self {
-        self.with_flag(ACK_REQ, ack_req)
+        with_flag(self, ACK_REQ, ack_req)
     }
 
     /// The packet with the Solicited Event bit set or not.
     #[inline]
     #[must_use]
     pub const fn with_solicited_event(self, solicited: bool) -> Self {
-        self.with_flag(SOLICITED_EVENT, solicited)
+        with_flag(self, SOLICITED_EVENT, solicited)
     }
 
     /// The packet with BECN set or not.
     #[inline]
     #[must_use]
     pub const fn with_becn(self, becn: bool) -> Self {
-        self.with_flag(BECN, becn)
+        with_flag(self, BECN, becn)
     }
 
     /// The packet with FECN set or not.
     #[inline]
     #[must_use]
     pub const fn with_fecn(self, fecn: bool) -> Self {
-        self.with_flag(FECN, fecn)
+        with_flag(self, FECN, fecn)
     }
 
     /// The packet with telemetry of this kind, or without.
@@ -133,14 +133,14 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn with_cn_tag(self, tagged: bool) -> Self {
-        self.with_flag(CN_TAG, tagged)
+        with_flag(self, CN_TAG, tagged)
     }
 
     /// The packet with [`Content`](crate::Content) beside it, or without.
     #[inline]
     #[must_use]
     pub const fn with_content(self, present: bool) -> Self {
-        self.with_flag(CONTENT, present)
+        with_flag(self, CONTENT, present)
     }
 
     /// The packet in a priority (0 to 7), with the marking of that number, and with an ECN codepoint.
@@ -321,22 +321,22 @@ impl Packet {
         let len = encapsulation_len + FIXED + tag + telemetry as u16 + extension as u16 + payload;
         if len < MIN && encapsulation_len >= ETHERNET { MIN } else { len }
     }
+}
 
-    #[inline]
-    const fn with_flag(mut self, flag: u32, on: bool) -> Self {
-        self.dest_qp_and_flags &= !flag;
-        if on {
-            self.dest_qp_and_flags |= flag;
-        }
-        self
+#[inline]
+const fn with_flag(mut packet: Packet, flag: u32, on: bool) -> Packet {
+    packet.dest_qp_and_flags &= !flag;
+    if on {
+        packet.dest_qp_and_flags |= flag;
     }
+    packet
 }
 
 /// A packet with MigReq 0, as its sender has an alternate path loaded, or not.
 #[inline]
 #[must_use]
 pub(crate) const fn with_alternate_path(packet: Packet, loaded: bool) -> Packet {
-    packet.with_flag(ALTERNATE_PATH, loaded)
+    with_flag(packet, ALTERNATE_PATH, loaded)
 }
 
 /// Whether the sender of a packet has an alternate path loaded: MigReq is 0. Else adapters set it, but for CNPs.
