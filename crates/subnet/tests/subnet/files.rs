@@ -163,7 +163,10 @@ fn tables_of_another_subnet_are_refused() {
             format!("{header}0x0002 004"),
             "lfts:2: 004: is no port of S0; write a number from 0 to 3",
         ),
-        (format!("{header}0x0099 001"), "lfts:2: 0x0099 001: no port has the LID 0x0099; "),
+        (
+            format!("{header}0x0099 001"),
+            "lfts:2: 0x0099 001: no port has the LID 0x0099 here, and the line has no portguid ",
+        ),
         (format!("{header}0x0002 001 2"), "lfts:2: 2: is not understood; "),
         (
             format!("{header}0x0002 001 # Switch portguid 0x77: 'S7'"),
