@@ -37,7 +37,7 @@ pub(crate) use self::ranked::{RankedError, RankedSimulation};
 pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
-use crate::network::{BuildError, Cut, Part, Record, Setting};
+use crate::network::{BuildError, Cut, Overview, Part, Record, Setting};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -273,17 +273,32 @@ impl<P: Profile> Simulation<P> {
         }
     }
 
-    /// Simulated time: of the last event, or after the last flow's end, of that. Pings go on after flows: with
-    /// a mesh it is always that of the last event.
+    /// Simulated time: of the last event, or after the last flow's end, of that. Pings may go on after flows: of a run with
+    /// a mesh that is over, of the last of flows, answers, and the mesh's own end.
     pub fn now(&self) -> SimTime {
         let network = self.network();
         let plan = network.plan();
-        let has_only_flows = plan.streams.all.is_empty() && plan.monitoring.is_none();
-        if has_only_flows && network.all_flows_ended() && network.is_drained() {
-            network.last_flow_end()
-        } else {
-            self.parts.now()
+        let has_only_flows = plan.streams.all.is_empty();
+        if !(has_only_flows && network.all_flows_ended() && network.is_drained()) {
+            return self.parts.now();
         }
+        match &plan.monitoring {
+            None => network.last_flow_end(),
+            Some(mesh) if self.is_over => {
+                let stop = plan.stop.unwrap_or(SimTime::NEVER);
+                let until = mesh.rules.until.map_or(SimTime::ZERO, |until| until.min(stop));
+                self.last_answer().max(network.last_flow_end()).max(until)
+            }
+            Some(_) => self.parts.now(),
+        }
+    }
+
+    /// When the last ping was answered that has been.
+    fn last_answer(&self) -> SimTime {
+        let parts = self.parts.all.iter();
+        let pings = parts.flat_map(|part| Overview(&part.network).pings()).flat_map(|(_, own)| own);
+        let answers = pings.filter_map(|ping| Some(ping.sent.saturating_add(ping.took?)));
+        answers.max().unwrap_or_default()
     }
 
     /// When the run is over, and was not interrupted: looks at queues for as long as HPCC's simulator would. Nothing
