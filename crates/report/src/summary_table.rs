@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rocelab_results::{
-    BranchRecord, CongestionCounts, FrozenRecord, InfiniBandCounts, IntegrityViolation,
-    MeasuredWindow, MessageCounts, MonitoredPair, MonitoringSummary, OperationCounts,
-    RefusedEngine, RefusedReroute, RunInfo, Summary,
+    BranchRecord, CollectiveSummary, CongestionCounts, FrozenRecord, InfiniBandCounts,
+    IntegrityViolation, MeasuredWindow, MessageCounts, MonitoredPair, MonitoringSummary,
+    OperationCounts, RefusedEngine, RefusedReroute, RunInfo, Summary,
 };
 
 use crate::frozen::{held, roots};
@@ -48,6 +48,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     }
     transports(&mut table, summary);
     operations(&mut table, summary);
+    for collective in &summary.collectives {
+        collectives(&mut table, collective);
+    }
     streams(&mut table, summary);
     if let Some(monitoring) = &summary.monitoring {
         pings(&mut table, monitoring);
@@ -295,6 +298,27 @@ fn streams(table: &mut String, summary: &Summary) {
         line(table, "", &format!("and {} more; see summary.json", count(more as u64)));
     }
 }
+
+/// The collective operations of a workload: their size and number, then bandwidth and time of those that count.
+fn collectives(table: &mut String, collective: &CollectiveSummary) {
+    let CollectiveSummary { name, kind, algorithm, ranks, bytes, measured, completed, .. } =
+        collective;
+    let (bytes, ranks) = (memory(*bytes), count((*ranks).into()));
+    line(table, "Collective", &format!("{name}: {kind} of {bytes} by {algorithm}, {ranks} ranks"));
+    let done = format!("{} of {} done", count(*completed), count(*measured));
+    let (Some(busbw), Some(took)) = (&collective.busbw_bytes_per_s, &collective.time_ps) else {
+        return line(table, "", &done);
+    };
+    let gigabytes = |rate: u64| format!("{}.{:02}", rate / GIGA, rate % GIGA / (GIGA / 100));
+    let [least, middle, most] = [busbw.min, busbw.p50, busbw.max].map(gigabytes);
+    let text = format!("{done}; bus bandwidth p50 {middle} GB/s ({least} to {most})");
+    line(table, "", &text);
+    let [p50, max] = [took.p50, took.max].map(time);
+    line(table, "", &format!("time p50 {p50}, max {max}"));
+}
+
+/// Bytes of a gigabyte, as nccl-tests has it.
+const GIGA: u64 = 1_000_000_000;
 
 /// What the mesh of pings has seen.
 fn pings(table: &mut String, monitoring: &MonitoringSummary) {

@@ -15,6 +15,7 @@
 //! | `links.csv` | [`LinkRecord`] | a link direction |
 //! | `flow_counters.csv` | [`FlowCountersRecord`] | a flow of `[sample.flows]` |
 //! | `hosts.csv` | [`HostRecord`] | a host that takes time |
+//! | `collectives.csv` | [`CollectiveRecord`] | a collective operation of a group of ranks |
 //! | `monitoring.csv` | [`MonitoringRecord`] | the pings of a pair of hosts in a window of time |
 //! | `switches.csv` | [`SwitchRecord`] | an ingress port and priority of a switch |
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
@@ -77,6 +78,7 @@
 mod algorithms;
 mod branch;
 mod checkpoints;
+mod collective;
 mod column;
 #[cfg(feature = "parquet")]
 mod combined;
@@ -142,6 +144,7 @@ mod words;
 pub use algorithms::AlgorithmChoice;
 pub use branch::BranchRecord;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
+pub use collective::{CollectiveRecord, CollectiveSummary};
 pub use column::{Column, Content, Value};
 #[cfg(feature = "parquet")]
 pub use combined::{CombinedWriter, KeyColumn, KeyValues};

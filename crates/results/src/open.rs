@@ -10,10 +10,10 @@ use crate::names::{PAUSES_JSON, POINT_TXT, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON
 use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
-    DropRecord, FlowCountersRecord, FlowRecord, HostRecord, KindCounts, LinkRecord, MapNode,
-    MonitoringRecord, OperationCounts, OperationRecord, PauseCauses, PauseRecord, QueueSample,
-    Record, ResultsError, RunInfo, SampleInterval, SeriesFile, SeriesReader, StormRecord, Summary,
-    SwitchRecord,
+    CollectiveRecord, DropRecord, FlowCountersRecord, FlowRecord, HostRecord, KindCounts,
+    LinkRecord, MapNode, MonitoringRecord, OperationCounts, OperationRecord, PauseCauses,
+    PauseRecord, QueueSample, Record, ResultsError, RunInfo, SampleInterval, SeriesFile,
+    SeriesReader, StormRecord, Summary, SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -157,6 +157,18 @@ impl Results {
     /// # Errors As [`storms`](Self::storms).
     pub fn hosts(&self) -> Result<Option<RecordReader<HostRecord<'static>>>, ResultsError> {
         if !self.path.join(HostRecord::FILE).exists() {
+            return Ok(None);
+        }
+        self.records().map(Some)
+    }
+
+    /// The collective operations; `None` if there are none.
+    ///
+    /// # Errors As [`storms`](Self::storms).
+    pub fn collectives(
+        &self,
+    ) -> Result<Option<RecordReader<CollectiveRecord<'static>>>, ResultsError> {
+        if !self.path.join(CollectiveRecord::FILE).exists() {
             return Ok(None);
         }
         self.records().map(Some)

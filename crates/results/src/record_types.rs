@@ -5,9 +5,9 @@ use std::io::BufReader;
 use std::path::Path;
 
 use crate::{
-    Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, HostRecord, IngressSample,
-    LinkRecord, MarkSample, MemorySample, MonitoringRecord, OperationRecord, PauseRecord,
-    QueueSample, RateSample, Record, ResultsError, StormRecord, SwitchRecord, Table,
+    CollectiveRecord, Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, HostRecord,
+    IngressSample, LinkRecord, MarkSample, MemorySample, MonitoringRecord, OperationRecord,
+    PauseRecord, QueueSample, RateSample, Record, ResultsError, StormRecord, SwitchRecord, Table,
     UtilisationSample,
 };
 
@@ -56,7 +56,8 @@ impl RecordType {
 }
 
 /// All record types, in the order of their names.
-pub const RECORD_TYPES: [RecordType; 17] = [
+pub const RECORD_TYPES: [RecordType; 18] = [
+    RecordType::of::<CollectiveRecord<'_>>(),
     RecordType::of::<DropRecord<'_>>(),
     RecordType::of::<FlowCountersRecord<'_>>(),
     RecordType::of::<FlowSample<'_>>(),

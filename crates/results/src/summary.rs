@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{counted, microseconds};
 use crate::{
-    BranchRecord, Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord,
-    MeasuredWindow, MessageCounts, Millionths, MonitoringSummary, Ns3RdmaCounts, OperationCounts,
-    PathMigrationRecord, SampleInterval, StallRecord, StreamRecord, TcpCounts, TransportFlows,
+    BranchRecord, CollectiveSummary, Distribution, FlowCounts, FrozenRecord, Goodput,
+    IdleQueuePairRecord, MeasuredWindow, MessageCounts, Millionths, MonitoringSummary,
+    Ns3RdmaCounts, OperationCounts, PathMigrationRecord, SampleInterval, StallRecord, StreamRecord,
+    TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -75,6 +76,9 @@ pub struct Summary {
     /// Operations of each application, in the order of the plan; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationCounts>,
+    /// Collective operations of each workload that has any, in the order of the plan; left out if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub collectives: Vec<CollectiveSummary>,
     /// Dropped frames.
     pub drops: DropCounts,
     /// Dropped frames of lossless priorities by reason, without losses on links; left out if there

@@ -1,6 +1,7 @@
 //! From records to results.
 
 mod checkpointing;
+mod collectives;
 mod collisions;
 mod control_faults;
 mod deadlocks;

@@ -7,6 +7,7 @@ use rocelab_results::{
 };
 use rocelab_units::{Duration, SimTime};
 
+use super::collectives::Collectives;
 use super::deadlocks::deadlock_records;
 use super::error::RunError;
 use super::flow_counters;
@@ -45,11 +46,12 @@ pub(super) struct Output<'a> {
     ended: Vec<bool>,
     pause_tree: PauseTree<'a>,
     lossless_drops: LosslessDrops<'a>,
+    collectives: Collectives,
 }
 
 rocelab_state::state!(['a] Output<'a> {
     values: statistics, ended;
-    states: paths, pause_tree, lossless_drops;
+    states: paths, pause_tree, lossless_drops, collectives;
     kept: plan, sink, tables, reference, ideal
 });
 
@@ -70,6 +72,7 @@ impl<'a> Output<'a> {
             ended: vec![false; plan.flows.len()],
             pause_tree: PauseTree::new(plan),
             lossless_drops: LosslessDrops::new(plan),
+            collectives: Collectives::new(plan),
         })
     }
 
@@ -231,6 +234,7 @@ impl<'a> Output<'a> {
     ) -> Result<(), ResultsError> {
         let app = self.plan.connections[connection as usize].app as usize;
         self.statistics.add_operation(app, record);
+        self.collectives.add(self.plan, record);
         self.tables.operations.as_mut().map_or(Ok(()), |operations| operations.write(record))
     }
 
@@ -322,6 +326,7 @@ impl<'a> Output<'a> {
         hosts::write(self.plan, self.sink, simulation.network())?;
         flow_counters::write(self.plan, self.sink, simulation.network())?;
         let pings = monitoring::write(self.plan, self.sink, simulation.network(), now)?;
+        let collectives = self.collectives.finish(self.plan, self.sink)?;
         let accepted = simulation.network().accepted();
         let mut summary = Summary {
             operations: self.statistics.operation_counts(self.plan, &accepted, now),
@@ -329,6 +334,7 @@ impl<'a> Output<'a> {
             lossless_drops: self.lossless_drops.finish(),
             measured: self.statistics.measured(self.plan, now),
             monitoring: pings,
+            collectives,
             ..summary(self.plan, simulation, self.statistics.flows(), &accepted, ending)
         };
         self.sink.nodes(crate::topology_map(&self.plan.topology).nodes)?;

@@ -24,6 +24,8 @@ pub struct ProgramPlan {
     pub members: Members,
     /// The host of each.
     pub hosts: Vec<NodeId>,
+    /// The largest message that a member gets (bytes).
+    pub largest_message: u32,
     /// How many operations there will be of all members together, if that is known.
     pub operations: Option<u64>,
 }
@@ -68,6 +70,7 @@ pub(super) fn app<P: Definition + Clone + 'static>(
     };
     let program = ProgramPlan {
         definition: Arc::new(parameters.clone()),
+        largest_message: parameters.largest_message(&members),
         members,
         hosts,
         operations: operations.planned,

@@ -1,6 +1,7 @@
 //! Parameters that cannot work, and what they have in common.
 
 use core::fmt;
+use std::borrow::Cow;
 
 use rocelab_units::{Bandwidth, Duration, Ratio};
 
@@ -13,9 +14,9 @@ pub struct InvalidParameter {
     /// Its value.
     pub value: String,
     /// What is wrong.
-    pub problem: &'static str,
+    pub problem: Cow<'static, str>,
     /// What to write instead.
-    pub fix: &'static str,
+    pub fix: Cow<'static, str>,
 }
 
 /// Shortest interval that a parameter may be: the resolution of the clocks of adapters and of
@@ -34,7 +35,10 @@ impl InvalidParameter {
         problem: &'static str,
         fix: &'static str,
     ) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self { key, value: value.to_string(), problem, fix }) }
+        if holds {
+            return Ok(());
+        }
+        Err(Self { key, value: value.to_string(), problem: problem.into(), fix: fix.into() })
     }
 
     /// Refuses what is not above 0 and at most 1.

@@ -230,7 +230,7 @@ impl Program for Host {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Action;
+    use super::super::{Action, End, Over};
     use super::*;
 
     fn parameters(hosts: usize, bytes: u64, iterations: u64) -> (Parameters, Members) {
@@ -260,7 +260,8 @@ mod tests {
     const CHUNK: Message = Message { from: 1, tag: 0, bytes: 34 };
 
     fn sent(tag: u64) -> Action {
-        Action::Post { to: 0, verb: Verb::WriteWithImmediate, bytes: 34, tag }
+        let over = Over { to: 0, number: 0, end: End::Either };
+        Action::Post { over, verb: Verb::WriteWithImmediate, bytes: 34, tag }
     }
 
     /// Three hosts: 2 x 2 steps with chunks of a third of 100 bytes.

@@ -11,7 +11,8 @@ mod posts;
 use core::fmt;
 use core::ops::Range;
 
-pub use posts::{Action, Posts, Verb};
+pub use posts::{Action, End, Over, Posts, Verb};
+use rocelab_collective::Kind;
 use rocelab_state::State;
 use rocelab_units::SimTime;
 
@@ -41,6 +42,8 @@ macro_rules! programs {
 programs! {
     /// Hosts in a ring add their data up.
     AllReduce = "all-reduce" => all_reduce,
+    /// Ranks exchange data as collective operations do.
+    Collective = "collective" => collective,
 }
 
 /// What can be asked of a program by its keys. Implemented by the `Parameters` of each.
@@ -68,13 +71,19 @@ pub trait Definition: fmt::Debug + Send + Sync {
     /// That.
     fn validate(&self, members: &Members) -> Result<(), InvalidParameter>;
 
-    /// Who is connected to whom, by number: a client and a server each time, not the same pair twice. Every member
-    /// has at least one connection.
+    /// Who is connected to whom, by number: a client and a server each time. A pair that is there several times has as
+    /// many queue pairs, each with a source port of its own. Every member has at least one connection.
     fn connections<'a>(&'a self, members: &'a Members)
     -> Box<dyn Iterator<Item = (u32, u32)> + 'a>;
 
     /// What the results tell of.
     fn operations(&self, members: &Members) -> Operations;
+
+    /// What its operations are, if they are collective.
+    fn collective(&self, members: &Members) -> Option<CollectiveFacts> {
+        _ = members;
+        None
+    }
 
     /// The largest message that a member gets (bytes).
     fn largest_message(&self, members: &Members) -> u32;
@@ -105,6 +114,25 @@ pub struct Operations {
     pub payload: u64,
     /// How many there will be of all members together, if that is known.
     pub planned: Option<u64>,
+}
+
+/// What the results say of collective operations: each member has its own part in operation number k of its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectiveFacts {
+    /// What is done.
+    pub kind: Kind,
+    /// The name of the algorithm.
+    pub algorithm: &'static str,
+    /// How data are laid out on the wire.
+    pub protocol: &'static str,
+    /// Channels.
+    pub channels: u32,
+    /// Members of a group: consecutive ones.
+    pub ranks: u32,
+    /// Size, as [`Kind`] says (bytes).
+    pub bytes: u64,
+    /// How many of the first operations do not count.
+    pub warmup: u64,
 }
 
 /// The numbers of members, by the key that names them.

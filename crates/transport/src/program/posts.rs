@@ -16,8 +16,8 @@ pub struct Posts<'a> {
 pub enum Action {
     /// A work request.
     Post {
-        /// The member at the other end.
-        to: u32,
+        /// The queue pair.
+        over: Over,
         /// What it does.
         verb: Verb,
         /// Its payload (bytes).
@@ -44,6 +44,29 @@ pub enum Action {
         /// Its number.
         number: u64,
     },
+}
+
+/// One of the queue pairs by which a member reaches another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Over {
+    /// The member at the other end.
+    pub to: u32,
+    /// Its number, from 0, among the connections of the pair of which `end` says the side, in the order of
+    /// [`connections`](super::Definition::connections).
+    pub number: u32,
+    /// Which end of the connection is here.
+    pub end: End,
+}
+
+/// An end of a connection between two members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// That of the first of the pair.
+    Client,
+    /// That of the second.
+    Server,
+    /// That of the first, if there is such a connection, else that of the second.
+    Either,
 }
 
 /// What a work request of a program does.
@@ -86,11 +109,16 @@ impl<'a> Posts<'a> {
         (self.dice)()
     }
 
-    /// Posts a work request of 1 to 2^31 `bytes` to a member that this one is connected to: over the connection of
+    /// Posts a work request of at most 2^31 `bytes` to a member that this one is connected to: over the first connection of
     /// which this is the client, if there is one. The `tag` comes back with the completion, and is given to the
     /// other member if that is told.
     pub fn post(&mut self, to: u32, verb: Verb, bytes: u32, tag: u64) {
-        self.actions.push(Action::Post { to, verb, bytes, tag });
+        self.post_over(Over { to, number: 0, end: End::Either }, verb, bytes, tag);
+    }
+
+    /// Posts a work request, as [`post`](Self::post), over one of several connections.
+    pub fn post_over(&mut self, over: Over, verb: Verb, bytes: u32, tag: u64) {
+        self.actions.push(Action::Post { over, verb, bytes, tag });
     }
 
     /// Has [`on_timer`](super::Program::on_timer) called so much later, with `tag`.

@@ -170,7 +170,12 @@ fn unless(
     if holds {
         Ok(())
     } else {
-        Err(InvalidParameter { key, value: value.to_string(), problem, fix })
+        Err(InvalidParameter {
+            key,
+            value: value.to_string(),
+            problem: problem.into(),
+            fix: fix.into(),
+        })
     }
 }
 

@@ -52,8 +52,8 @@ impl Definition for Parameters {
             Err(InvalidParameter {
                 key,
                 value: ratio.to_string(),
-                problem: "is not a share",
-                fix: "give a fraction of at most 1, such as \"1/16\"",
+                problem: "is not a share".into(),
+                fix: "give a fraction of at most 1, such as \"1/16\"".into(),
             })
         };
         share("g", self.g, 1)?;

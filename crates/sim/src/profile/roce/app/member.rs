@@ -7,7 +7,7 @@ use rocelab_engine::RngStream;
 use rocelab_state::{
     BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
 };
-use rocelab_transport::program::{Action, Completed, Message, Posts, Program, Verb};
+use rocelab_transport::program::{Action, Completed, End, Message, Over, Posts, Program, Verb};
 use rocelab_transport::{
     Completion, CompletionStatus, Nic, Operation, ReceiveCompletion, ReceiveRequest, WorkRequest,
 };
@@ -22,7 +22,7 @@ use crate::{ConnectionPlan, Plan, ProgramPlan, Side};
 pub(super) struct Member {
     app: u32,
     number: u32,
-    /// Its ends of connections, by the member at the other end; of two to the same one, the client's comes first.
+    /// Its ends of connections, by the member at the other end; of those to the same one, the client's come first.
     ways: Vec<Way>,
     program: Box<dyn Program>,
     dice: RngStream,
@@ -124,9 +124,8 @@ impl Member {
     /// Connects it, and posts receive requests.
     pub(super) fn connect(&mut self, end: MemberEnd, receive_depth: u32, nic: &mut Nic) {
         let MemberEnd { other: to, connection, side, qpn, .. } = end;
-        let place = |way: &Way| (way.to, way.side == Side::Server);
         let way = Way { to, connection, side, qpn };
-        let behind = self.ways.partition_point(|known| place(known) <= place(&way));
+        let behind = self.ways.partition_point(|known| Self::place(known) <= Self::place(&way));
         self.ways.insert(behind, way);
         (0..receive_depth).for_each(|_| end.post_receive(nic));
     }
@@ -209,15 +208,15 @@ impl Member {
 
     fn carry_out(&mut self, desk: &mut Desk<'_>, action: Action) {
         match action {
-            Action::Post { to, verb, bytes, tag } => self.post(desk, to, (verb, bytes, tag)),
+            Action::Post { over, verb, bytes, tag } => self.post(desk, over, (verb, bytes, tag)),
             Action::Wait { until, tag } => desk.timers.set(until, desk.end, tag),
             Action::Begin { with, number } => self.begin(desk.now, with, number),
             Action::End { number } => self.end(desk, number),
         }
     }
 
-    fn post(&self, desk: &mut Desk<'_>, to: u32, (verb, bytes, tag): (Verb, u32, u64)) {
-        let Some(way) = self.way(to) else { return };
+    fn post(&self, desk: &mut Desk<'_>, over: Over, (verb, bytes, tag): (Verb, u32, u64)) {
+        let Some(way) = self.way(over) else { return };
         let [a, b, c, d, ..] = tag.to_le_bytes();
         let operation = match verb {
             Verb::Send => Operation::Send,
@@ -238,7 +237,8 @@ impl Member {
     }
 
     fn begin(&mut self, now: SimTime, with: u32, number: u64) {
-        let Some(way) = self.way(with) else { return };
+        let first = Over { to: with, number: 0, end: End::Either };
+        let Some(way) = self.way(first) else { return };
         let begun = Some(Begun { connection: way.connection, number, start: now });
         match self.open.iter_mut().find(|slot| slot.is_none()) {
             Some(slot) => *slot = begun,
@@ -286,11 +286,26 @@ impl Member {
     }
 
     /// The connection over which it posts to a member.
-    fn way(&self, to: u32) -> Option<Way> {
-        let place = self.ways.partition_point(|way| way.to < to);
-        let way = self.ways.get(place).filter(|way| way.to == to).copied();
-        debug_assert!(way.is_some(), "member {} is connected to {to}", self.number);
+    fn way(&self, over: Over) -> Option<Way> {
+        let before = match over.end {
+            End::Client | End::Either => self.ways.partition_point(|way| way.to < over.to),
+            End::Server => self.ways.partition_point(|way| Self::place(way) < (over.to, true)),
+        };
+        let way = self.ways.get(before + over.number as usize).copied().filter(|way| {
+            let side = match over.end {
+                End::Client => way.side == Side::Client,
+                End::Server => way.side == Side::Server,
+                End::Either => true,
+            };
+            way.to == over.to && side
+        });
+        debug_assert!(way.is_some(), "member {} has a connection {over:?}", self.number);
         way
+    }
+
+    /// What its ends of connections are in the order of: of those of one pair, in that of the connections.
+    fn place(way: &Way) -> (u32, bool) {
+        (way.to, way.side == Side::Server)
     }
 }
 

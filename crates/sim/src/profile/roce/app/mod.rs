@@ -243,7 +243,7 @@ impl HostApps {
         debug_assert!(qpn >= FIRST_QPN, "a plan numbers queue pairs from the first one on");
         let end = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
         if let Some(program) = &app.program {
-            let room = program.definition.largest_message(&program.members);
+            let room = program.largest_message;
             nic.create_queue_pair(queue_pair(plan, connection, side, true));
             let member = self.member(plan, (connection, side), program, end);
             let added = MemberEnd::new(member, (number, connection), side, room);
