@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 19] = [
+const ALLOWED: [(&str, &[&str]); 20] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
@@ -27,6 +27,7 @@ const ALLOWED: [(&str, &[&str]); 19] = [
         ],
     ),
     ("rocelab-capture", &["units", "wire"]),
+    ("rocelab-collective", &[]),
     ("rocelab-engine", &["state", "units"]),
     ("rocelab-fabric", &["state", "subnet", "units", "wire"]),
     ("rocelab-host", &["state", "units"]),

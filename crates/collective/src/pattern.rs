@@ -1,0 +1,288 @@
+//! From what an algorithm does with blocks to a schedule of messages.
+
+use core::fmt;
+use std::collections::BTreeSet;
+
+use crate::block::{Block, Blocks, Pair, Place};
+use crate::collective::{Collective, Kind};
+use crate::division::{Division, Extent, split};
+use crate::schedule::{Memory, Message, Operation, Piece, Schedule, Step};
+
+/// What an algorithm does with blocks, without their sizes. A channel has the same number of streams each, and goes through
+/// the rounds of all of them once for each pass over the data.
+pub(crate) trait Pattern: fmt::Debug + Send + Sync {
+    /// Lanes of a channel.
+    fn streams(&self) -> u32 {
+        1
+    }
+
+    /// Switches that take part.
+    fn switches(&self) -> u32 {
+        0
+    }
+
+    /// Slots for blocks on their way that each rank has.
+    fn slots(&self) -> u32 {
+        0
+    }
+
+    /// Rounds of a member in a stream of a channel.
+    fn rounds(&self, at: Position) -> u32;
+
+    /// Tells `visit` what a member receives and sends in round `round`.
+    fn round(&self, at: Position, round: u32, visit: &mut dyn FnMut(Way, Transfer));
+}
+
+/// A stream of a channel at a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The member.
+    pub(crate) rank: u32,
+    /// The channel.
+    pub(crate) channel: u32,
+    /// Which lane of the channel.
+    pub(crate) stream: u32,
+}
+
+/// To the member or from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It comes.
+    Receive,
+    /// It goes.
+    Send,
+}
+
+/// Blocks that go from one member to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transfer {
+    /// The member at the other end.
+    pub(crate) peer: u32,
+    /// The stream of the receiver that takes them.
+    pub(crate) stream: u32,
+    /// What the receiver does.
+    pub(crate) operation: Operation,
+    /// The blocks.
+    pub(crate) blocks: Blocks,
+}
+
+/// The schedule of a pattern and a division of the data.
+#[derive(Debug)]
+pub(crate) struct Patterned<P> {
+    pub(crate) collective: Collective,
+    pub(crate) division: Division,
+    pub(crate) pattern: P,
+}
+
+/// Where a step is among passes, rounds and slices.
+#[derive(Clone, Copy)]
+struct Within {
+    pass: u64,
+    round: u32,
+    slice: u32,
+}
+
+impl<P: Pattern> Patterned<P> {
+    fn members(&self) -> u32 {
+        self.collective.ranks() + self.pattern.switches()
+    }
+
+    fn position(&self, rank: u32, lane: u32) -> Option<Position> {
+        let streams = self.pattern.streams();
+        let (channel, stream) = (lane / streams, lane % streams);
+        let exists = rank < self.members() && channel < self.division.channels();
+        exists.then_some(Position { rank, channel, stream })
+    }
+
+    fn within(&self, at: Position, number: u64) -> Option<Within> {
+        let (rounds, slices) =
+            (u64::from(self.pattern.rounds(at)), u64::from(self.division.slices()));
+        if rounds == 0 {
+            return None;
+        }
+        let (turn, slice) = (number / slices, (number % slices) as u32);
+        let (pass, round) = (turn / rounds, (turn % rounds) as u32);
+        (pass < self.division.passes(at.channel)).then_some(Within { pass, round, slice })
+    }
+
+    fn message(&self, at: Position, within: Within, transfer: Transfer) -> Message {
+        let size = |block| self.division.slice(at.channel, within.pass, block, within.slice).bytes;
+        debug_assert!(transfer.peer != at.rank, "a member sends nothing to itself");
+        Message {
+            peer: transfer.peer,
+            lane: at.channel * self.pattern.streams() + transfer.stream,
+            bytes: transfer.blocks.iter().map(size).sum(),
+            operation: transfer.operation,
+        }
+    }
+
+    fn piece(&self, from: u32, to: u32, block: Block, extent: Extent) -> Piece {
+        let (source, destination) = match block {
+            Block::Part(_) => (0, 0),
+            Block::Across => (0, self.collective.bytes()),
+            Block::Pair(pair) => {
+                (self.address(from, pair, pair.from), self.address(to, pair, pair.to))
+            }
+        };
+        Piece {
+            source: source + extent.start,
+            destination: destination + extent.start,
+            bytes: extent.bytes,
+        }
+    }
+
+    /// Where a rank has the block of a pair: what it has for others is first, then what it gets, then the slots.
+    fn address(&self, rank: u32, pair: Pair, place: Place) -> u64 {
+        let sent =
+            |to: u32| -> u64 { (0..to).map(|one| self.division.pair_bytes(rank, one)).sum() };
+        let got = |to: u32| -> u64 { (0..to).map(|one| self.division.pair_bytes(one, rank)).sum() };
+        let ranks = self.collective.ranks();
+        match place {
+            Place::Input => sent(pair.destination),
+            Place::Output => sent(ranks) + got(pair.source),
+            Place::Slot(slot) => {
+                sent(ranks) + got(ranks) + u64::from(slot) * self.division.largest_block()
+            }
+        }
+    }
+
+    fn memory_of_pairs(&self, rank: u32) -> Memory {
+        let own = |place| Pair { source: rank, destination: rank, from: place, to: place };
+        let end = |slot| self.address(rank, own(Place::Slot(slot)), Place::Slot(slot));
+        let sent =
+            (0..self.collective.ranks()).map(|one| self.division.pair_bytes(rank, one)).sum();
+        Memory {
+            input: 0..sent,
+            output: sent..end(0),
+            bytes: end(self.pattern.slots()),
+            copies: vec![Piece {
+                source: self.address(rank, own(Place::Input), Place::Input),
+                destination: self.address(rank, own(Place::Output), Place::Output),
+                bytes: self.division.pair_bytes(rank, rank),
+            }],
+        }
+    }
+
+    fn peers(&self, rank: u32) -> BTreeSet<u32> {
+        let mut peers = BTreeSet::new();
+        for lane in 0..self.lanes() {
+            let Some(at) = self.position(rank, lane) else { continue };
+            for round in 0..self.pattern.rounds(at) {
+                self.pattern.round(at, round, &mut |way, transfer| {
+                    if way == Way::Send {
+                        peers.insert(transfer.peer);
+                    }
+                });
+            }
+        }
+        peers
+    }
+}
+
+impl<P: Pattern> Schedule for Patterned<P> {
+    fn collective(&self) -> &Collective {
+        &self.collective
+    }
+
+    fn lanes(&self) -> u32 {
+        self.division.channels() * self.pattern.streams()
+    }
+
+    fn steps(&self, rank: u32, lane: u32) -> u64 {
+        let Some(at) = self.position(rank, lane) else { return 0 };
+        let turns = self.division.passes(at.channel) * u64::from(self.pattern.rounds(at));
+        turns * u64::from(self.division.slices())
+    }
+
+    fn step(&self, rank: u32, lane: u32, number: u64, step: &mut Step) {
+        step.clear();
+        let Some(at) = self.position(rank, lane) else { return };
+        let Some(within) = self.within(at, number) else { return };
+        self.pattern.round(at, within.round, &mut |way, transfer| {
+            let message = self.message(at, within, transfer);
+            match way {
+                Way::Receive => step.receives.push(message),
+                Way::Send => step.sends.push(message),
+            }
+        });
+    }
+
+    fn pieces(&self, rank: u32, lane: u32, number: u64, send: usize) -> Vec<Piece> {
+        let mut pieces = Vec::new();
+        let Some(at) = self.position(rank, lane) else { return pieces };
+        let Some(within) = self.within(at, number) else { return pieces };
+        let mut sends = 0;
+        self.pattern.round(at, within.round, &mut |way, transfer| {
+            if way == Way::Receive {
+                return;
+            }
+            if sends == send {
+                pieces.extend(transfer.blocks.iter().filter_map(|block| {
+                    let extent = self.division.slice(at.channel, within.pass, block, within.slice);
+                    let piece = || self.piece(rank, transfer.peer, block, extent);
+                    (extent.bytes > 0).then(piece)
+                }));
+            }
+            sends += 1;
+        });
+        pieces
+    }
+
+    fn connections(&self) -> Box<dyn Iterator<Item = (u32, u32)> + '_> {
+        let of = |rank| self.peers(rank).into_iter().map(move |peer| (rank, peer));
+        Box::new((0..self.members()).flat_map(of))
+    }
+
+    fn switches(&self) -> u32 {
+        self.pattern.switches()
+    }
+
+    fn memory(&self, rank: u32) -> Memory {
+        let (kind, bytes) = (self.collective.kind(), self.collective.bytes());
+        let in_place = |input, output| Memory { input, output, bytes, copies: Vec::new() };
+        if rank >= self.collective.ranks() {
+            return in_place(0..0, 0..0);
+        }
+        let all = 0..bytes;
+        let block = || {
+            let element = u64::from(self.collective.element());
+            let block = split(bytes, element, self.collective.ranks(), rank);
+            block.start..block.start + block.bytes
+        };
+        let at_root = if rank == self.collective.root() { all.clone() } else { 0..0 };
+        match kind {
+            Kind::AllReduce => in_place(all.clone(), all),
+            Kind::AllGather => in_place(block(), all),
+            Kind::ReduceScatter => in_place(all, block()),
+            Kind::Broadcast => in_place(at_root, all),
+            Kind::Reduce => in_place(all, at_root),
+            Kind::Gather => in_place(block(), at_root),
+            Kind::Scatter => in_place(at_root, block()),
+            Kind::AllToAll | Kind::AllToAllV => self.memory_of_pairs(rank),
+            Kind::SendReceive => Memory {
+                input: 0..bytes,
+                output: bytes..2 * bytes,
+                bytes: 2 * bytes,
+                copies: Vec::new(),
+            },
+            Kind::Barrier => in_place(0..0, 0..0),
+        }
+    }
+
+    fn largest_message(&self) -> u64 {
+        // The first channel and pass have the largest parts of all blocks, and the first slice is the largest.
+        let mut largest = 0;
+        for rank in 0..self.members() {
+            for stream in 0..self.pattern.streams() {
+                let at = Position { rank, channel: 0, stream };
+                for round in 0..self.pattern.rounds(at) {
+                    let within = Within { pass: 0, round, slice: 0 };
+                    self.pattern.round(at, round, &mut |way, transfer| {
+                        largest = largest.max(self.message(at, within, transfer).bytes);
+                    });
+                }
+            }
+        }
+        largest
+    }
+}

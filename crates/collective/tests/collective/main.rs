@@ -1,0 +1,3 @@
+//! Schedules, by their messages.
+
+mod ring;
