@@ -17,6 +17,7 @@
 
 mod algorithm;
 mod block;
+mod bound;
 mod collective;
 mod division;
 mod error;
