@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use rocelab_collective::{Algorithm, Collective, Kind, Options};
 use toml::{Table, Value};
 
 use super::{Shape, names, number, table};
@@ -46,7 +47,7 @@ impl Shape {
 
     fn item(&mut self, packets: u64, name: &str) -> (&'static str, Table) {
         let apps = self.service == "rc";
-        match self.random.within(0..=if apps { 13 } else { 6 }) {
+        match self.random.within(0..=if apps { 15 } else { 6 }) {
             0..=2 => ("flows", self.flow_list(packets)),
             3 if self.service == "rc" => ("flows", self.flow_file(packets, name)),
             3..=4 if self.service != "ud" => ("incast", self.incast(packets)),
@@ -57,6 +58,7 @@ impl Shape {
             9..=10 => ("ping-pong", self.ping_pong(packets)),
             11..=12 => ("storage", self.storage(packets)),
             13 => ("all-reduce", self.all_reduce(packets)),
+            14..=15 => ("collective", self.collective(packets)),
             _ => ("flows", self.flow_list(packets)),
         }
     }
@@ -371,12 +373,73 @@ impl Shape {
         item
     }
 
-    fn all_reduce(&mut self, packets: u64) -> Table {
-        let mut hosts = self.random.some(&self.hosts, self.hosts.len().min(6));
-        if hosts.len() < 2 {
-            let (one, other) = self.pair();
-            hosts = vec![one, other];
+    /// At least two hosts for a program.
+    fn members(&mut self) -> Vec<String> {
+        let hosts = self.random.some(&self.hosts, self.hosts.len().min(6));
+        if hosts.len() >= 2 {
+            return hosts;
         }
+        let (one, other) = self.pair();
+        vec![one, other]
+    }
+
+    /// A collective operation: any kind and algorithm that so many ranks can do.
+    fn collective(&mut self, packets: u64) -> Table {
+        let hosts = self.members();
+        let iterations = self.random.within(1..=3);
+        let share = packets / (4 * iterations * hosts.len() as u64);
+        let bytes = self.size(share).next_multiple_of(4);
+        let (kind, algorithm) = self.kind_and_algorithm(hosts.len(), bytes);
+        let bytes = if kind == Kind::Barrier { 0 } else { bytes };
+        let mut item = table([
+            ("kind", kind.name().into()),
+            ("algorithm", algorithm.name().into()),
+            ("hosts", names(&hosts)),
+            ("bytes", Self::bytes(bytes)),
+            ("iterations", number(iterations)),
+            ("channels", number(self.random.within(1..=3))),
+            ("slices", number(self.random.within(1..=2))),
+            ("queue_pairs", number(self.random.within(1..=3))),
+            ("split", self.random.pick(&["round-robin", "all"]).into()),
+            ("receiver_ready", self.random.once_in(2).into()),
+            ("window", number(self.random.within(1..=8))),
+        ]);
+        if self.random.once_in(2) {
+            let chunk = (bytes / self.random.within(1..=8)).next_multiple_of(64).max(64);
+            item.insert("chunk".to_owned(), Self::bytes(chunk));
+        }
+        for key in ["compute_time", "host_overhead"] {
+            if self.random.once_in(3) {
+                item.insert(key.to_owned(), Self::time(self.random.magnitude(1..=2_000)));
+            }
+        }
+        if self.random.once_in(3) {
+            let rate = self.random.pick(&["8Gbps", "100Gbps", "8Tbps"]);
+            item.insert("reduce_rate".to_owned(), rate.into());
+        }
+        self.apps += 1;
+        self.start(&mut item);
+        self.rdma(&mut item);
+        item
+    }
+
+    /// What so many ranks can do with so many bytes: a ring all-reduce, if nothing else is found.
+    fn kind_and_algorithm(&mut self, ranks: usize, bytes: u64) -> (Kind, Algorithm) {
+        for _ in 0..8 {
+            let algorithm = self.random.pick(Algorithm::ALL);
+            let kind = self.random.pick(algorithm.kinds());
+            let bytes = if kind == Kind::Barrier { 0 } else { bytes };
+            let collective = Collective::new(kind, u32::try_from(ranks).unwrap_or(2), bytes);
+            let schedule = collective.and_then(|one| algorithm.schedule(&one, &Options::default()));
+            if schedule.is_ok_and(|schedule| schedule.switches() == 0) {
+                return (kind, algorithm);
+            }
+        }
+        (Kind::AllReduce, Algorithm::Ring)
+    }
+
+    fn all_reduce(&mut self, packets: u64) -> Table {
+        let hosts = self.members();
         let iterations = self.random.within(1..=4);
         // A host sends its data nearly twice.
         let bytes = self.size(packets / (2 * iterations * hosts.len() as u64));

@@ -80,10 +80,10 @@ impl FlowEnds {
 
 impl Operations {
     #[cold]
-    pub(super) fn count(&mut self, plan: &Plan, end: &OperationEnd) {
+    pub(super) fn count(&mut self, end: &OperationEnd) {
         if end.status == CompletionStatus::Success {
             self.completed += 1;
-            self.payload += plan.app_of(end.connection).kinds[usize::from(end.kind)].payload;
+            self.payload += end.payload;
         } else {
             self.failed += 1;
         }

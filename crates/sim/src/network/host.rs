@@ -226,7 +226,7 @@ impl<P: Profile> Network<P> {
                 }
                 HostEnd::Operation(end) => {
                     self.course.flows.last_end = self.course.flows.last_end.max(key.time);
-                    self.course.operations.count(&self.plan, &end);
+                    self.course.operations.count(&end);
                     self.course
                         .records
                         .keep(node, Record { key, kind: RecordKind::OperationEnd(end) });

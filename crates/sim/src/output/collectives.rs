@@ -234,8 +234,7 @@ fn bus_bandwidth(algbw: u64, facts: &CollectiveFacts) -> u64 {
 fn bound(plan: &Plan, app: u32, facts: &CollectiveFacts) -> Option<u64> {
     let program = plan.apps[app as usize].program.as_ref()?;
     let hosts: BTreeSet<NodeId> = program.hosts.iter().copied().collect();
-    let is_port =
-        |link: &&TopologyLink| hosts.contains(&link.a.node) || hosts.contains(&link.b.node);
+    let is_port = |link: &&TopologyLink| hosts.contains(&link.a) || hosts.contains(&link.b);
     let rates = plan.topology.links.iter().filter(is_port).map(|link| link.rate);
     let slowest = rates.min_by_key(|rate| rate.bits_per_second())?;
     let least = facts.kind.least_sent(facts.bytes, facts.ranks)?;

@@ -205,6 +205,8 @@ pub struct OperationEnd {
     pub kind: u16,
     /// When it started.
     pub start: SimTime,
+    /// Payload of all its messages (bytes); of a program, what its member has posted since the last one.
+    pub payload: u64,
     /// How it ended.
     pub status: CompletionStatus,
     /// What the client's last atomic operation found in the server's memory.

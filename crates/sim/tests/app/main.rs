@@ -2,6 +2,7 @@
 //! and what the results say of them.
 
 mod atomics;
+mod collectives;
 mod depth;
 mod events;
 mod exchanges;

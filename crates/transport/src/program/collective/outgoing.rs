@@ -41,6 +41,11 @@ impl Outgoing {
         Some((number, bytes))
     }
 
+    /// Whether no message waits.
+    pub(super) fn is_sent(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// A piece is completed.
     pub(super) fn complete(&mut self) {
         self.pieces = self.pieces.saturating_sub(1);

@@ -85,7 +85,8 @@ impl Rank {
     fn end_if_done(&mut self, posts: &mut Posts<'_>) {
         let progress = &mut self.progress;
         let is_done = progress.lanes.iter().all(|lane| lane.state == LaneState::Done);
-        if !progress.is_open || !is_done {
+        let is_sent = progress.handled.is_empty() && progress.outgoing.values().all(Outgoing::is_sent);
+        if !progress.is_open || !is_done || !is_sent {
             return;
         }
         posts.end(progress.iteration);
@@ -264,6 +265,7 @@ impl Program for Rank {
             Kind::Ready => {
                 self.progress.outgoing.entry((from, lane)).or_default().grant();
                 self.post_waiting(from, lane, posts);
+                self.end_if_done(posts);
             }
         }
     }
@@ -288,6 +290,7 @@ impl Program for Rank {
                 if let Some(work) = self.progress.handled.pop_front() {
                     work.post(posts);
                 }
+                self.end_if_done(posts);
             }
             lane => {
                 let lane = u32::try_from(lane - LANES).unwrap_or(0);

@@ -445,6 +445,7 @@ impl End {
             operation: state.operation,
             kind: state.kind,
             start: state.start,
+            payload: app.kinds[usize::from(state.kind)].payload,
             status,
             found: state.found,
         });

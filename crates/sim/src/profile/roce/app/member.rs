@@ -30,6 +30,8 @@ pub(super) struct Member {
     /// Whether operations are open, or to come.
     goes_on: bool,
     has_failed: bool,
+    /// Payload that it has posted since its last operation ended (bytes).
+    posted: u64,
     /// Operations that have begun and not ended, by slot.
     open: Vec<Option<Begun>>,
     /// What it asks for in a call; empty between calls.
@@ -47,17 +49,19 @@ impl State for Member {
             has_started,
             goes_on,
             has_failed,
+            posted,
             open,
             actions: _,
         } = self;
-        save_value(&(dice, has_started, goes_on, has_failed, open), to)?;
+        save_value(&(dice, has_started, goes_on, has_failed, posted, open), to)?;
         program.save(to)
     }
 
     /// Operations are of connections that it has.
     fn load(&mut self, from: &mut &[u8]) -> Result {
         let open: Vec<Option<Begun>>;
-        (self.dice, self.has_started, self.goes_on, self.has_failed, open) = load_value(from)?;
+        (self.dice, self.has_started, self.goes_on, self.has_failed, self.posted, open) =
+            load_value(from)?;
         let is_own = |begun: &Begun| self.ways.iter().any(|way| way.connection == begun.connection);
         if !open.iter().flatten().all(is_own) {
             return Err(unfit("the operations of a program"));
@@ -111,6 +115,7 @@ impl Member {
             dice,
             has_started: false,
             has_failed: false,
+            posted: 0,
             open: Vec::new(),
             actions: Vec::new(),
         }
@@ -215,8 +220,9 @@ impl Member {
         }
     }
 
-    fn post(&self, desk: &mut Desk<'_>, over: Over, (verb, bytes, tag): (Verb, u32, u64)) {
+    fn post(&mut self, desk: &mut Desk<'_>, over: Over, (verb, bytes, tag): (Verb, u32, u64)) {
         let Some(way) = self.way(over) else { return };
+        self.posted += u64::from(bytes);
         let [a, b, c, d, ..] = tag.to_le_bytes();
         let operation = match verb {
             Verb::Send => Operation::Send,
@@ -264,6 +270,7 @@ impl Member {
             operation: number,
             kind: 0,
             start,
+            payload: std::mem::take(&mut self.posted),
             status,
             found: None,
         });
