@@ -17,16 +17,26 @@
 
 mod algorithm;
 mod block;
+mod check;
 mod collective;
+mod contents;
 mod division;
 mod error;
+mod exchange;
+mod expected;
 mod options;
 mod pattern;
+mod protocol;
 mod rings;
 mod schedule;
+mod servers;
 
 pub use algorithm::Algorithm;
+pub use check::{Checked, Fault, Posted, check, execute};
 pub use collective::{Collective, Kind, Matrix};
 pub use error::Error;
+pub use expected::{Expected, expected};
 pub use options::Options;
+pub use protocol::{Cut, Protocol};
+pub use rings::rail_rings;
 pub use schedule::{Memory, Message, Operation, Piece, Schedule, Step};
