@@ -44,6 +44,12 @@ pub(crate) enum Blocks {
     Across,
     /// One pair.
     Pair(Pair),
+    /// The slots with a bit set of Bruck's all-to-all, which `sender` has.
+    Bruck { sender: u32, bit: u32, ranks: u32 },
+    /// What a rank has for the place of `to`, which is in its server, in all servers.
+    ToRelay { from: u32, to: u32, local: u32, servers: u32 },
+    /// What all ranks of the server of `from` have for `to`, which is in another server.
+    FromRelay { from: u32, to: u32, local: u32, servers: u32 },
 }
 
 impl Blocks {
@@ -57,22 +63,73 @@ impl Blocks {
         Self::Run { first, stride: 1, count, modulus }
     }
 
-    const fn count(self) -> u32 {
+    fn count(self) -> u32 {
         match self {
             Self::Run { count, .. } => count,
             Self::Across | Self::Pair(_) => 1,
+            Self::Bruck { bit, ranks, .. } => {
+                let (whole, rest) = (ranks >> (bit + 1), ranks & ((2 << bit) - 1));
+                (whole << bit) + rest.saturating_sub(1 << bit)
+            }
+            Self::ToRelay { servers, .. } => servers,
+            Self::FromRelay { local, .. } => local,
         }
     }
 
     /// Each of them.
     pub(crate) fn iter(self) -> impl Iterator<Item = Block> {
-        (0..self.count()).map(move |number| match self {
+        (0..self.count()).map(move |number| self.get(number))
+    }
+
+    fn get(self, number: u32) -> Block {
+        match self {
             Self::Run { first, stride, modulus, .. } => {
                 let at = u64::from(first) + u64::from(stride) * u64::from(number);
+                // Below a 32-bit number.
+                #[expect(clippy::cast_possible_truncation)]
                 Block::Part((at % u64::from(modulus)) as u32)
             }
             Self::Across => Block::Across,
             Self::Pair(pair) => Block::Pair(pair),
-        })
+            Self::Bruck { sender, bit, ranks } => {
+                Block::Pair(bruck_slot(sender, bit, ranks, number))
+            }
+            Self::ToRelay { from, to, local, servers } => {
+                let destination = number * local + to % local;
+                let place = if destination == to {
+                    Place::Output
+                } else {
+                    slot(from, number, local, servers)
+                };
+                Block::Pair(Pair { source: from, destination, from: Place::Input, to: place })
+            }
+            Self::FromRelay { from, to, local, servers } => {
+                let source = from / local * local + number;
+                let place = if source == from {
+                    Place::Input
+                } else {
+                    slot(source, to / local, local, servers)
+                };
+                Block::Pair(Pair { source, destination: to, from: place, to: Place::Output })
+            }
+        }
+    }
+}
+
+/// Where the relay has what `source`, of its server, has for `server`.
+const fn slot(source: u32, server: u32, local: u32, servers: u32) -> Place {
+    Place::Slot(source % local * servers + server)
+}
+
+/// Number `number` of the slots in which `bit` is set. The lower bits of a slot say how far its block has come.
+const fn bruck_slot(sender: u32, bit: u32, ranks: u32, number: u32) -> Pair {
+    let low = number & ((1 << bit) - 1);
+    let slot = ((number >> bit) << (bit + 1)) | (1 << bit) | low;
+    let source = (sender + ranks - low) % ranks;
+    Pair {
+        source,
+        destination: (source + slot) % ranks,
+        from: if low == 0 { Place::Input } else { Place::Slot(slot) },
+        to: if slot >> (bit + 1) == 0 { Place::Output } else { Place::Slot(slot) },
     }
 }

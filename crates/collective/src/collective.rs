@@ -89,7 +89,8 @@ impl Matrix {
     /// That of `rows`.
     ///
     /// # Errors
-    /// A row that has not as many columns as there are rows, and sums beyond 2^62.
+    /// A row that has not as many columns as there are rows. More than 2^62 bytes in all, or in a row of entries as the
+    /// largest one.
     pub fn new(rows: &[Vec<u64>]) -> Result<Self, Error> {
         let ranks = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         for (number, row) in rows.iter().enumerate() {
@@ -104,13 +105,12 @@ impl Matrix {
         }
         let bytes = rows.concat();
         let sum = bytes.iter().try_fold(0_u64, |sum, one| sum.checked_add(*one));
-        if sum.is_none_or(|sum| sum > MOST_BYTES) {
-            return Err(Error::new(
-                "matrix",
-                "a sum",
-                "it is above 2^62 bytes",
-                "write fewer bytes",
-            ));
+        // Slots on the way have room for the largest of all.
+        let slots = bytes.iter().max().unwrap_or(&0).checked_mul(u64::from(ranks));
+        let fits = |bytes: Option<u64>| bytes.is_some_and(|bytes| bytes <= MOST_BYTES);
+        if !fits(sum) || !fits(slots) {
+            let reason = "it is above 2^62 bytes";
+            return Err(Error::new("matrix", "a sum", reason, "write fewer bytes"));
         }
         Ok(Self { ranks, bytes })
     }

@@ -23,6 +23,8 @@ pub(crate) struct Extent {
     pub(crate) start: u64,
     /// How many.
     pub(crate) bytes: u64,
+    /// Where the channel's part of the block begins, counted as `start` is.
+    pub(crate) share: u64,
 }
 
 /// How the data of a collective are cut.
@@ -67,11 +69,6 @@ impl Division {
     /// Channels.
     pub(crate) const fn channels(&self) -> u32 {
         self.channels
-    }
-
-    /// Blocks.
-    pub(crate) const fn blocks(&self) -> u32 {
-        self.blocks
     }
 
     /// How often a channel goes through its steps: at least once, also without data.
@@ -119,7 +116,7 @@ impl Division {
         // The last one has the rest.
         let end =
             if slice + 1 == self.slices { all.bytes } else { (begin + length).min(all.bytes) };
-        Extent { start: all.start + begin, bytes: end - begin }
+        Extent { start: all.start + begin, bytes: end - begin, ..all }
     }
 
     /// What one pass of a channel carries of a block.
@@ -127,16 +124,18 @@ impl Division {
         let whole = match (block, self.order) {
             (Block::Part(block), Order::LoopsFirst) => return self.in_loop(channel, pass, block),
             (Block::Part(block), Order::BlocksFirst) => self.block(block),
-            (Block::Across, _) => Extent { start: 0, bytes: self.bytes },
+            (Block::Across, _) => Extent { bytes: self.bytes, ..Extent::default() },
             (Block::Pair(pair), _) => {
-                Extent { start: 0, bytes: self.pair_bytes(pair.source, pair.destination) }
+                let bytes = self.pair_bytes(pair.source, pair.destination);
+                Extent { bytes, ..Extent::default() }
             }
         };
         let share = self.share(whole.bytes, channel);
         let chunk = self.chunk.unwrap_or(share.bytes);
         let begin = chunk.saturating_mul(pass).min(share.bytes);
         let bytes = (share.bytes - begin).min(chunk);
-        Extent { start: whole.start + share.start + begin, bytes }
+        let share = whole.start + share.start;
+        Extent { start: share + begin, bytes, share }
     }
 
     /// Block number `block` of loop `pass`. In the last loop, blocks are smaller: as large as the first ones must
@@ -146,7 +145,8 @@ impl Division {
         let share = self.share(self.bytes, channel);
         let Some(chunk) = self.chunk else {
             let within = split(share.bytes, self.element, self.blocks, block);
-            return Extent { start: share.start + within.start, bytes: within.bytes };
+            let start = share.start + within.start;
+            return Extent { start, bytes: within.bytes, share: share.start };
         };
         let blocks = u64::from(self.blocks);
         let begin = chunk.saturating_mul(blocks).saturating_mul(pass).min(share.bytes);
@@ -158,11 +158,12 @@ impl Division {
             (elements.next_multiple_of((16 / self.element).max(1)) * self.element).min(chunk)
         };
         let start = (length * u64::from(block)).min(rest);
-        Extent { start: share.start + begin + start, bytes: (rest - start).min(length) }
+        let bytes = (rest - start).min(length);
+        Extent { start: share.start + begin + start, bytes, share: share.start }
     }
 
     /// The channel's part of so many bytes.
-    fn share(&self, bytes: u64, channel: u32) -> Extent {
+    pub(crate) fn share(&self, bytes: u64, channel: u32) -> Extent {
         split(bytes, self.element, self.channels, channel)
     }
 
@@ -180,5 +181,6 @@ pub(crate) fn split(bytes: u64, element: u64, parts: u32, part: u32) -> Extent {
     let (elements, parts, part) = (bytes / element, u64::from(parts), u64::from(part));
     let (each, rest) = (elements / parts, elements % parts);
     let start = each * part + rest.min(part);
-    Extent { start: start * element, bytes: (each + u64::from(part < rest)) * element }
+    let bytes = (each + u64::from(part < rest)) * element;
+    Extent { start: start * element, bytes, share: start * element }
 }

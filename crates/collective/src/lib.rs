@@ -17,17 +17,30 @@
 
 mod algorithm;
 mod block;
+<<<<<<< HEAD
 mod bound;
+=======
+mod check;
+>>>>>>> 9a3b4094282db682c08a039b1551694102ffab70
 mod collective;
+mod contents;
 mod division;
 mod error;
+mod exchange;
+mod expected;
 mod options;
 mod pattern;
+mod protocol;
 mod rings;
 mod schedule;
+mod servers;
 
 pub use algorithm::Algorithm;
+pub use check::{Checked, Fault, Posted, check, execute};
 pub use collective::{Collective, Kind, Matrix};
 pub use error::Error;
+pub use expected::{Expected, expected};
 pub use options::Options;
+pub use protocol::{Cut, Protocol};
+pub use rings::rail_rings;
 pub use schedule::{Memory, Message, Operation, Piece, Schedule, Step};

@@ -2,6 +2,7 @@
 
 use crate::collective::Collective;
 use crate::error::Error;
+use crate::protocol::Cut;
 
 /// How an algorithm is carried out: channels, chunks, slices, and where ranks are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,8 +15,8 @@ pub struct Options {
     pub slices: u32,
     /// Ranks of a server: ranks 0 to g-1 are in the first one, and so on. 1 where servers do not matter.
     pub ranks_per_server: u32,
-    /// The order of the ranks in each channel's ring; channel c has order number c mod their count. Empty: as the
-    /// algorithm has it by default.
+    /// The order of the ranks in each channel's ring; channel c has order number c mod their count. Empty: the order of numbers in one server, and
+    /// [`rail_rings`](crate::rail_rings) over several.
     pub rings: Vec<Vec<u32>>,
 }
 
@@ -26,6 +27,11 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The same with the chunks and slices of a protocol.
+    pub fn with_cut(self, cut: Cut) -> Self {
+        Self { chunk: Some(cut.chunk), slices: cut.slices, ..self }
+    }
+
     /// Whether they fit a collective.
     ///
     /// # Errors

@@ -100,8 +100,9 @@ impl<P: Pattern> Patterned<P> {
         if rounds == 0 {
             return None;
         }
-        let (turn, slice) = (number / slices, (number % slices) as u32);
-        let (pass, round) = (turn / rounds, (turn % rounds) as u32);
+        let (pass, turn) = (number / slices / rounds, number / slices % rounds);
+        // Both are below a 32-bit number.
+        let (round, slice) = (u32::try_from(turn).ok()?, u32::try_from(number % slices).ok()?);
         (pass < self.division.passes(at.channel)).then_some(Within { pass, round, slice })
     }
 
@@ -116,18 +117,28 @@ impl<P: Pattern> Patterned<P> {
         }
     }
 
-    fn piece(&self, from: u32, to: u32, block: Block, extent: Extent) -> Piece {
+    fn piece(&self, channel: u32, from: u32, to: u32, block: Block, extent: Extent) -> Piece {
         let (source, destination) = match block {
-            Block::Part(_) => (0, 0),
-            Block::Across => (0, self.collective.bytes()),
+            Block::Part(_) => (extent.start, extent.start),
+            Block::Across => (extent.start, self.collective.bytes() + extent.start),
             Block::Pair(pair) => {
-                (self.address(from, pair, pair.from), self.address(to, pair, pair.to))
+                let at = |rank, place| self.address(rank, pair, place);
+                let within = |place| self.within_block(channel, place, extent);
+                (at(from, pair.from) + within(pair.from), at(to, pair.to) + within(pair.to))
             }
         };
-        Piece {
-            source: source + extent.start,
-            destination: destination + extent.start,
-            bytes: extent.bytes,
+        Piece { source, destination, bytes: extent.bytes }
+    }
+
+    /// Where in the block of a pair a piece begins. Blocks of several sizes come to a slot, at the same time on
+    /// several channels: there, each channel has the place that its part of the largest block would have.
+    fn within_block(&self, channel: u32, place: Place, extent: Extent) -> u64 {
+        match place {
+            Place::Input | Place::Output => extent.start,
+            Place::Slot(_) => {
+                let room = self.division.share(self.division.largest_block(), channel);
+                room.start + extent.start - extent.share
+            }
         }
     }
 
@@ -190,8 +201,8 @@ impl<P: Pattern> Schedule for Patterned<P> {
 
     fn steps(&self, rank: u32, lane: u32) -> u64 {
         let Some(at) = self.position(rank, lane) else { return 0 };
-        let turns = self.division.passes(at.channel) * u64::from(self.pattern.rounds(at));
-        turns * u64::from(self.division.slices())
+        let steps = u64::from(self.pattern.rounds(at)) * u64::from(self.division.slices());
+        self.division.passes(at.channel).saturating_mul(steps)
     }
 
     fn step(&self, rank: u32, lane: u32, number: u64, step: &mut Step) {
@@ -219,7 +230,7 @@ impl<P: Pattern> Schedule for Patterned<P> {
             if sends == send {
                 pieces.extend(transfer.blocks.iter().filter_map(|block| {
                     let extent = self.division.slice(at.channel, within.pass, block, within.slice);
-                    let piece = || self.piece(rank, transfer.peer, block, extent);
+                    let piece = || self.piece(at.channel, rank, transfer.peer, block, extent);
                     (extent.bytes > 0).then(piece)
                 }));
             }
@@ -277,7 +288,7 @@ impl<P: Pattern> Schedule for Patterned<P> {
                 let at = Position { rank, channel: 0, stream };
                 for round in 0..self.pattern.rounds(at) {
                     let within = Within { pass: 0, round, slice: 0 };
-                    self.pattern.round(at, round, &mut |way, transfer| {
+                    self.pattern.round(at, round, &mut |_, transfer| {
                         largest = largest.max(self.message(at, within, transfer).bytes);
                     });
                 }

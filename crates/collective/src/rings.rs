@@ -3,6 +3,26 @@
 use crate::error::Error;
 use crate::options::Options;
 
+/// Rings over servers of `local` ranks each, as NCCL builds them on rails: each passes every server once, and leaves it on
+/// the rail on which it enters the next one.
+///
+/// Ring c enters the servers of even numbers at place c, and leaves them at place c + 1; the odd ones the other way
+/// round. With an odd number of servers, the way from the last one to the first one is between two rails.
+pub fn rail_rings(servers: u32, local: u32, rings: u32) -> Vec<Vec<u32>> {
+    let places = |server: u32, ring: u32| {
+        (0..local).map(move |step| match server % 2 {
+            0 => (ring + local - step) % local,
+            _ => (ring + 1 + step) % local,
+        })
+    };
+    let ring = |ring: u32| {
+        let ring = ring % local.max(1);
+        let of = move |server| places(server, ring).map(move |place| server * local + place);
+        (0..servers).flat_map(of).collect()
+    };
+    (0..rings).map(ring).collect()
+}
+
 /// The rings of all channels.
 #[derive(Clone, Debug)]
 pub(crate) struct Rings {
@@ -19,10 +39,17 @@ struct RingOrder {
 }
 
 impl Rings {
-    /// Those of the options: as given; else over servers ([`crate::rail_rings`]).
+    /// Those of the options: as given; else one over servers for each channel ([`rail_rings`]).
     pub(crate) fn new(ranks: u32, options: &Options) -> Result<Self, Error> {
-        let orders: Result<_, _> =
-            options.rings.iter().map(|order| RingOrder::new(ranks, order)).collect();
+        let local = options.ranks_per_server;
+        let on_rails = if options.rings.is_empty() && local > 1 && local < ranks {
+            // Channel g has the same ring as channel 0.
+            rail_rings(ranks / local, local, options.channels.min(local))
+        } else {
+            Vec::new()
+        };
+        let given = options.rings.iter().chain(&on_rails);
+        let orders: Result<_, _> = given.map(|order| RingOrder::new(ranks, order)).collect();
         Ok(Self { ranks, orders: orders? })
     }
 

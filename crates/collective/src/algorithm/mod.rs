@@ -63,6 +63,41 @@ macro_rules! algorithms {
 algorithms! {
     /// Each rank sends to the next one in a ring, or in a chain.
     Ring = "ring" => ring,
+    /// Two binary trees, each with half of the data, up and down at the same time.
+    DoubleBinaryTree = "double-binary-tree" => double_binary_tree,
+    /// Pairs exchange halves, halves of them, and so on, and then go back.
+    HalvingDoubling = "halving-doubling" => halving_doubling,
+    /// Pairs exchange all that they have.
+    RecursiveDoubling = "recursive-doubling" => recursive_doubling,
+    /// Each rank sends to each other one, all at once.
+    Direct = "direct" => direct,
+    /// Each rank sends to each other one, one after the other.
+    Pairwise = "pairwise" => pairwise,
+    /// Each rank sends to each other one, in the order in which NCCL does.
+    NcclSendReceive = "nccl-send-receive" => nccl_send_receive,
+    /// All-to-all through the local rank on the destination's rail.
+    Pxn = "pxn" => pxn,
+    /// A logarithm of steps, for any number of ranks.
+    Bruck = "bruck" => bruck,
+    /// A binomial tree from the root, or to it.
+    Binomial = "binomial" => binomial,
+    /// The root talks to each; in an all-to-all, all ranks begin with rank 0.
+    Linear = "linear" => linear,
+    /// Inside servers, then in a ring over each rail, and back.
+    Hierarchical = "hierarchical" => hierarchical,
+    /// NVLink switches add up and multicast; rings between servers.
+    Nvls = "nvls" => nvls,
+}
+
+mod rotation;
+
+/// The logarithm of the ranks.
+fn power_of_two(algorithm: &'static str, ranks: u32) -> Result<u32, Error> {
+    if ranks.is_power_of_two() {
+        return Ok(ranks.trailing_zeros());
+    }
+    let reason = format!("{ranks} ranks are no power of two");
+    Err(Error::new("algorithm", algorithm, reason, "write ring, or name 2, 4, 8, ... ranks"))
 }
 
 impl Algorithm {
