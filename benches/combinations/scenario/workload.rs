@@ -404,6 +404,10 @@ impl Shape {
             ("receiver_ready", self.random.once_in(2).into()),
             ("window", number(self.random.within(1..=8))),
         ]);
+        if self.random.once_in(3) {
+            let protocol = self.random.pick(&["simple", "ll", "ll128"]);
+            item.insert("protocol".to_owned(), protocol.into());
+        }
         if self.random.once_in(2) {
             let chunk = (bytes / self.random.within(1..=8)).next_multiple_of(64).max(64);
             item.insert("chunk".to_owned(), Self::bytes(chunk));

@@ -17,11 +17,8 @@
 
 mod algorithm;
 mod block;
-<<<<<<< HEAD
 mod bound;
-=======
 mod check;
->>>>>>> 9a3b4094282db682c08a039b1551694102ffab70
 mod collective;
 mod contents;
 mod division;

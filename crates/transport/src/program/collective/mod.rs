@@ -14,7 +14,7 @@ mod tag;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rocelab_collective::{Algorithm, Collective, Kind, Options, Schedule, Step};
+use rocelab_collective::{Algorithm, Collective, Cut, Kind, Options, Protocol, Schedule, Step};
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,13 +63,18 @@ pub struct Parameters {
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 1024))]
     pub channels: u32,
-    /// The most bytes of a block that a channel sends at once; the rest follows in further passes. Default: a block is not cut.
+    /// How NCCL lays data out on the wire and cuts them: sets the defaults of `chunk`, `slices` and `window` as NCCL has them for the
+    /// algorithm. `ll` sends twice the bytes, `ll128` 16/15 of them. Default: data as they are, and no cuts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
+    /// The most bytes of a block that a channel sends at once; the rest follows in further passes. Default: as `protocol` says;
+    /// without it, a block is not cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunk: Option<Bytes>,
-    /// Messages that each chunk is cut into. Default: 1.
-    #[serde(default = "one")]
+    /// Messages that each chunk is cut into. Default: as `protocol` says; without it, 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 64))]
-    pub slices: u32,
+    pub slices: Option<u32>,
     /// Queue pairs for each direction of a pair of ranks, and each channel: 1 to 128. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 128))]
@@ -82,10 +87,10 @@ pub struct Parameters {
     #[serde(default = "yes")]
     pub receiver_ready: bool,
     /// Messages from one rank to a channel of another that are posted and not yet done: in the sender's window, and in the receiver's
-    /// room. Default: 8, the slots of NCCL's buffers.
-    #[serde(default = "slots")]
+    /// room. Default: as `protocol` says; without it, 8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
-    pub window: u64,
+    pub window: Option<u64>,
     /// How fast a channel of a rank adds up what has arrived. Default: in no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduce_rate: Option<Bandwidth>,
@@ -128,13 +133,12 @@ const fn yes() -> bool {
     true
 }
 
-const fn slots() -> u64 {
-    8
-}
-
 const fn element() -> Bytes {
     Bytes::new(4)
 }
+
+/// Messages that are posted and not done, without a protocol: the slots of NCCL's buffers.
+const WINDOW: u64 = 8;
 
 /// The longest that a rank computes, or its processor takes for a message.
 const LONGEST: Duration = Duration::from_ms(1_000_000);
@@ -148,16 +152,27 @@ impl Parameters {
         self.group.unwrap_or_else(|| members.count())
     }
 
+    /// The operation of a group.
+    fn operation(&self, members: &Members) -> Result<Collective, rocelab_collective::Error> {
+        let element = u32::try_from(self.element.get()).unwrap_or(u32::MAX);
+        Collective::new(self.kind, self.ranks(members), self.bytes.get())?
+            .with_element(element)?
+            .with_root(self.root)
+    }
+
+    /// How the protocol cuts it.
+    fn cut(&self, collective: &Collective) -> Option<Cut> {
+        self.protocol?.cut(self.algorithm, collective, self.channels)
+    }
+
     /// What each group does.
     fn schedule(&self, members: &Members) -> Result<Box<dyn Schedule>, rocelab_collective::Error> {
-        let element = u32::try_from(self.element.get()).unwrap_or(u32::MAX);
-        let collective = Collective::new(self.kind, self.ranks(members), self.bytes.get())?
-            .with_element(element)?
-            .with_root(self.root)?;
+        let collective = self.operation(members)?;
+        let cut = self.cut(&collective);
         let options = Options {
             channels: self.channels,
-            chunk: self.chunk.map(Bytes::get),
-            slices: self.slices,
+            chunk: self.chunk.map(Bytes::get).or(cut.map(|cut| cut.chunk)),
+            slices: self.slices.or(cut.map(|cut| cut.slices)).unwrap_or(1),
             ranks_per_server: self.ranks_per_server,
             rings: Vec::new(),
         };
@@ -169,19 +184,27 @@ impl Parameters {
         self.schedule(members).ok()
     }
 
+    /// Bytes that are posted for so many bytes of data.
+    fn wire_bytes(&self, data: u64) -> u64 {
+        self.protocol.map_or(data, |protocol| protocol.wire_bytes(data))
+    }
+
     /// Queue pairs of each ordered pair of ranks that exchanges data.
     fn queue_pairs_of_pair(&self) -> u32 {
         self.channels * self.queue_pairs
     }
 
-    fn rules(&self) -> Rules {
+    fn rules(&self, members: &Members) -> Rules {
+        let cut = self.operation(members).ok().and_then(|collective| self.cut(&collective));
+        let window = self.window.or(cut.map(|cut| cut.window.into())).unwrap_or(WINDOW);
         Rules {
             iterations: self.iterations,
             compute_time: self.compute_time,
             reduce_rate: self.reduce_rate,
             host_overhead: self.host_overhead,
             receiver_ready: self.receiver_ready,
-            window: self.window,
+            window,
+            protocol: self.protocol.unwrap_or(Protocol::Simple),
             queue_pairs: self.queue_pairs,
             split: self.split,
         }
@@ -201,7 +224,8 @@ impl Parameters {
         unless(self.iterations > 0, "iterations", &self.iterations, "does nothing", fix)?;
         let fix = "give fewer than `iterations`";
         unless(self.warmup < self.iterations, "warmup", &self.warmup, "leaves nothing to measure", fix)?;
-        unless(self.window > 0, "window", &self.window, "lets nothing go", "give at least 1")?;
+        let window = self.window.unwrap_or(WINDOW);
+        unless(window > 0, "window", &window, "lets nothing go", "give at least 1")?;
         let fits = (1..=MOST_QUEUE_PAIRS).contains(&self.queue_pairs);
         unless(fits, "queue_pairs", &self.queue_pairs, "is out of range", "give 1 to 128")?;
         let positive = self.reduce_rate.is_none_or(|rate| rate.bits_per_second() > 0);
@@ -247,7 +271,7 @@ impl Definition for Parameters {
         let unless = InvalidParameter::unless;
         let lanes = schedule.lanes();
         unless(lanes <= MOST_LANES, "channels", &self.channels, "makes too many lanes", "give fewer")?;
-        let largest = schedule.largest_message();
+        let largest = self.wire_bytes(schedule.largest_message());
         let fits = largest <= MAX_MESSAGE_LENGTH.into();
         let problem = "makes messages that are longer than 2GiB";
         unless(fits, "bytes", &self.bytes, problem, "give a `chunk`, such as \"2MiB\"")?;
@@ -285,7 +309,7 @@ impl Definition for Parameters {
         Some(CollectiveFacts {
             kind: self.kind,
             algorithm: self.algorithm.name(),
-            protocol: "simple",
+            protocol: self.protocol.unwrap_or(Protocol::Simple).name(),
             channels: self.channels,
             ranks: self.ranks(members),
             bytes: self.bytes.get(),
@@ -295,6 +319,7 @@ impl Definition for Parameters {
 
     fn largest_message(&self, members: &Members) -> u32 {
         let largest = self.valid_schedule(members).map_or(0, |schedule| schedule.largest_message());
+        let largest = self.wire_bytes(largest);
         u32::try_from(largest).unwrap_or(MAX_MESSAGE_LENGTH).max(rank::READY_BYTES)
     }
 
@@ -308,7 +333,7 @@ impl Definition for Parameters {
         };
         let partner = partner(&*schedule, rank).unwrap_or((rank + 1) % ranks);
         Box::new(Rank {
-            rules: Arc::new(self.rules()),
+            rules: Arc::new(self.rules(members)),
             streams: (schedule.lanes() / self.channels).max(1),
             schedule,
             rank,

@@ -157,8 +157,7 @@ impl Rank {
                 self.lane(lane).state = LaneState::Sending { to: next.peer };
                 return false;
             }
-            // What is too long for a message is refused as the scenario is read.
-            outgoing.push(u32::try_from(next.bytes).unwrap_or(u32::MAX));
+            outgoing.push(self.rules.posted(next.bytes));
             self.lane(lane).sent += 1;
             self.post_waiting(next.peer, next.lane, posts);
         }

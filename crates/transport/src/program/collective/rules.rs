@@ -1,5 +1,6 @@
 //! How the ranks of a collective operation use their connections and processors.
 
+use rocelab_collective::Protocol;
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,8 @@ pub(super) struct Rules {
     pub(super) queue_pairs: u32,
     /// How messages use them.
     pub(super) split: Split,
+    /// How data are laid out on the wire.
+    pub(super) protocol: Protocol,
 }
 
 /// Pieces of a message are multiples of it, but for the last one (bytes).
@@ -60,6 +63,11 @@ impl Rules {
         let each = u64::from(bytes).div_ceil(pieces).next_multiple_of(unit);
         let rest = u64::from(bytes).saturating_sub(each * piece);
         u32::try_from(rest.min(each)).unwrap_or(u32::MAX)
+    }
+
+    /// Bytes that are posted for so many bytes of data. Scenarios whose messages would be too long are refused.
+    pub(super) fn posted(&self, data: u64) -> u32 {
+        u32::try_from(self.protocol.wire_bytes(data)).unwrap_or(u32::MAX)
     }
 
     /// The queue pair, among all of a pair of ranks, for piece number `number` of a lane that is of `channel`.
@@ -89,6 +97,7 @@ mod tests {
             window: u64::MAX,
             queue_pairs,
             split,
+            protocol: Protocol::Simple,
         }
     }
 
