@@ -34,3 +34,18 @@ fn rings_that_add_up() {
         &["/operations", "/opcodes/RC_RDMA_WRITE_LAST_WITH_IMMEDIATE"],
     );
 }
+
+#[test]
+fn collective_operations() {
+    let more = "[[workload.collective]]\nhosts = [\"host-0..host-3\"]\nkind = \"all-reduce\"\n\
+         algorithm = \"double-binary-tree\"\nbytes = \"300KB\"\nchunk = \"16KB\"\nchannels = 2\nqueue_pairs = 2\n\
+         split = \"all\"\nwindow = 2\nhost_overhead = \"50ns\"\nreduce_rate = \"100Gbps\"\niterations = 3\n\
+         compute_time = \"4us\"\n[[workload.collective]]\nname = \"other\"\nhosts = [\"host-3\", \"host-1\", \"host-0\"]\n\
+         kind = \"all-to-all\"\nalgorithm = \"bruck\"\nbytes = \"60KB\"\niterations = 4\n\
+         [workload.incast]\nsenders = 2\nbytes = \"100KB\"\n";
+    let text = clos("", more);
+    assert_cuts_change_nothing(
+        &text,
+        &["/operations", "/collectives", "/opcodes/RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE"],
+    );
+}
