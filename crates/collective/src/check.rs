@@ -112,6 +112,8 @@ struct Run<'a> {
     /// Whether the lane that can go on last goes on first.
     last_first: bool,
     contents: Vec<Contents>,
+    /// Bytes of each member's memory.
+    rooms: Vec<u64>,
     /// From whom a member has heard, through others too.
     heard: Vec<RankSet>,
     lanes: BTreeMap<(u32, u32), Progress>,
@@ -158,6 +160,7 @@ impl<'a> Run<'a> {
             schedule,
             last_first,
             contents: (0..members).map(contents).collect(),
+            rooms: (0..members).map(|member| schedule.memory(member).bytes).collect(),
             heard: (0..members).map(only).collect(),
             ready: lanes.keys().copied().collect(),
             lanes,
@@ -266,7 +269,7 @@ impl<'a> Run<'a> {
         if carried != message.bytes {
             return Err(format!("{message:?} carries {carried} bytes"));
         }
-        let room = self.schedule.memory(to).bytes;
+        let room = self.rooms[to as usize];
         let mut content = Vec::new();
         for piece in &pieces {
             if piece.destination + piece.bytes > room {

@@ -97,6 +97,22 @@ impl Division {
         }
     }
 
+    /// Bytes from `source` to all ranks below `rank`.
+    pub(crate) fn sent_before(&self, source: u32, rank: u32) -> u64 {
+        match &self.matrix {
+            Some(matrix) => (0..rank).map(|one| matrix.get(source, one)).sum(),
+            None => self.block(rank).start,
+        }
+    }
+
+    /// Bytes to `destination` from all ranks below `rank`.
+    pub(crate) fn got_before(&self, destination: u32, rank: u32) -> u64 {
+        match &self.matrix {
+            Some(matrix) => (0..rank).map(|one| matrix.get(one, destination)).sum(),
+            None => self.block(destination).bytes * u64::from(rank),
+        }
+    }
+
     /// The largest block.
     pub(crate) fn largest_block(&self) -> u64 {
         match &self.matrix {

@@ -16,6 +16,7 @@
 //! ```
 
 mod algorithm;
+mod auto;
 mod block;
 mod bound;
 mod check;
@@ -33,6 +34,7 @@ mod schedule;
 mod servers;
 
 pub use algorithm::Algorithm;
+pub use auto::{Choice, Cluster, Estimate, Generation, choose};
 pub use check::{Checked, Fault, Posted, check, execute};
 pub use collective::{Collective, Kind, Matrix};
 pub use error::Error;

@@ -144,9 +144,8 @@ impl<P: Pattern> Patterned<P> {
 
     /// Where a rank has the block of a pair: what it has for others is first, then what it gets, then the slots.
     fn address(&self, rank: u32, pair: Pair, place: Place) -> u64 {
-        let sent =
-            |to: u32| -> u64 { (0..to).map(|one| self.division.pair_bytes(rank, one)).sum() };
-        let got = |to: u32| -> u64 { (0..to).map(|one| self.division.pair_bytes(one, rank)).sum() };
+        let sent = |to| self.division.sent_before(rank, to);
+        let got = |to| self.division.got_before(rank, to);
         let ranks = self.collective.ranks();
         match place {
             Place::Input => sent(pair.destination),
@@ -160,8 +159,7 @@ impl<P: Pattern> Patterned<P> {
     fn memory_of_pairs(&self, rank: u32) -> Memory {
         let own = |place| Pair { source: rank, destination: rank, from: place, to: place };
         let end = |slot| self.address(rank, own(Place::Slot(slot)), Place::Slot(slot));
-        let sent =
-            (0..self.collective.ranks()).map(|one| self.division.pair_bytes(rank, one)).sum();
+        let sent = self.division.sent_before(rank, self.collective.ranks());
         Memory {
             input: 0..sent,
             output: sent..end(0),

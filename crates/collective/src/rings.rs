@@ -39,6 +39,11 @@ struct RingOrder {
 }
 
 impl Rings {
+    /// One ring for all channels, in the order of numbers.
+    pub(crate) const fn by_number(ranks: u32) -> Self {
+        Self { ranks, orders: Vec::new() }
+    }
+
     /// Those of the options: as given; else one over servers for each channel ([`rail_rings`]).
     pub(crate) fn new(ranks: u32, options: &Options) -> Result<Self, Error> {
         let local = options.ranks_per_server;

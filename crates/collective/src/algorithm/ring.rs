@@ -34,7 +34,11 @@ pub(super) fn schedule(
         _ => (1, Order::BlocksFirst),
     };
     let division = Division::new(collective, options, blocks, order);
-    let rings = Rings::new(ranks, options)?;
+    let rings = match kind {
+        // Who sends to whom is part of what is to be done.
+        Kind::SendReceive => Rings::by_number(ranks),
+        _ => Rings::new(ranks, options)?,
+    };
     let pattern = Ring { kind, ranks, root: collective.root(), rings };
     Ok(Box::new(Patterned { collective: collective.clone(), division, pattern }))
 }

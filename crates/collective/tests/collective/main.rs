@@ -1,5 +1,7 @@
 //! Schedules, by their messages.
 
+mod auto;
+mod closed_forms;
 mod golden;
 mod nccl;
 mod refused;

@@ -62,10 +62,9 @@ fn rings_over_servers_stay_on_their_rails() {
 
 #[test]
 fn channels_have_rings_of_their_own() {
-    for kind in
-        [Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::Broadcast, Kind::Reduce]
-    {
-        let collective = Collective::new(kind, 8, 1001).expect("fits");
+    for &kind in Algorithm::Ring.kinds() {
+        let bytes = if kind == Kind::Barrier { 0 } else { 1001 };
+        let collective = Collective::new(kind, 8, bytes).expect("fits");
         let collective = collective.with_root(5).expect("a rank");
         let on_rails = Options { channels: 4, ranks_per_server: 4, ..Options::default() };
         let rings = vec![vec![0, 3, 6, 1, 4, 7, 2, 5], (0..8).collect()];
