@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 19] = [
+const ALLOWED: [(&str, &[&str]); 20] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
@@ -21,6 +21,7 @@ const ALLOWED: [(&str, &[&str]); 19] = [
             "sim",
             "subnet",
             "sweep",
+            "trace",
             "transport",
             "units",
             "wasm",
@@ -55,6 +56,7 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     ("rocelab-state", &[]),
     ("rocelab-subnet", &[]),
     ("rocelab-sweep", &["engine", "fabric", "results", "scenario", "sim"]),
+    ("rocelab-trace", &["state", "units"]),
     ("rocelab-transport", &["host", "state", "units", "wire"]),
     ("rocelab-units", &[]),
     ("rocelab-wasm", &["state", "transport", "units"]),
