@@ -45,11 +45,35 @@ enum Waits {
 ///
 /// The node of the operation becomes a marker that is done when the operation is.
 ///
-/// # Errors If there are not enough tags, which begin above those of the trace.
+/// # Errors If there are not enough tags, which begin above those of the trace, or more than 2^25 messages.
 pub fn expand(trace: &Trace, algorithm: Algorithm) -> Result<Trace, TraceError> {
+    limit(trace)?;
     let mut tags = Tags::new(trace);
     let ranks = trace.ranks.iter().map(|graph| rank(trace, graph, algorithm, &mut tags));
     Ok(Trace { groups: trace.groups.clone(), ranks: ranks.collect::<Result<_, _>>()? })
+}
+
+/// Messages of all ranks that are made at most.
+const MOST_MESSAGES: u64 = 1 << 25;
+
+/// Refuses a trace whose collective operations have more messages.
+fn limit(trace: &Trace) -> Result<(), TraceError> {
+    let mut messages = 0_u64;
+    for graph in &trace.ranks {
+        for node in &graph.nodes {
+            if let Operation::Collective { kind, group, .. } = node.operation {
+                let others = trace.groups[group as usize].ranks.len() as u64;
+                let phases = if kind == CollectiveKind::AllReduce { 2 } else { 1 };
+                messages = messages.saturating_add(phases * others);
+            }
+        }
+        if messages > MOST_MESSAGES {
+            let message =
+                format!("its collective operations have more than {MOST_MESSAGES} messages");
+            return Err(TraceError::new(&graph.source, message, "use a trace of fewer ranks"));
+        }
+    }
+    Ok(())
 }
 
 /// Tags that the trace itself does not use: one for each step of each operation of a group.

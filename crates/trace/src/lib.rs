@@ -29,6 +29,7 @@ mod readable;
 mod scan;
 mod scheduler;
 pub mod simai;
+mod source;
 pub mod summary;
 mod trace;
 
@@ -41,4 +42,5 @@ pub use graph::{ANY, Engine, Label, Node, Operation, RankGraph};
 pub use matching::{Matched, Matching};
 pub use readable::to_json;
 pub use scheduler::{Scheduler, Slots};
+pub use source::Source;
 pub use trace::{Group, Options, Trace, WORLD};

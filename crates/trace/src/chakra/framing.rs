@@ -10,12 +10,16 @@ use crate::TraceError;
 /// The longest message (bytes). A longer one is refused before anything is read of it.
 const LONGEST: u64 = 64 << 20;
 
+/// The most that is in a compressed file (bytes): a small one can have very much in it.
+const MOST_UNPACKED: u64 = 2 << 30;
+
 /// How a file compressed by gzip begins.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The messages of a file.
 pub(super) struct Frames<'a> {
     source: Box<dyn BufRead + 'a>,
+    is_packed: bool,
     path: PathBuf,
     /// Bytes read so far.
     at: u64,
@@ -34,7 +38,7 @@ impl<'a> Frames<'a> {
             true => Box::new(BufReader::new(MultiGzDecoder::new(source))),
             false => Box::new(source),
         };
-        Ok(Self { source, path: path.to_owned(), at: 0, message: Vec::new() })
+        Ok(Self { source, is_packed, path: path.to_owned(), at: 0, message: Vec::new() })
     }
 
     /// Where the next message's length begins, and its bytes; `None` where the file ends.
@@ -44,6 +48,10 @@ impl<'a> Frames<'a> {
         if len > LONGEST {
             let message = format!("a message of {len} bytes is longer than {LONGEST} bytes");
             return Err(self.error(begin, message, "write the trace again"));
+        }
+        if self.is_packed && self.at + len > MOST_UNPACKED {
+            let message = format!("more than {MOST_UNPACKED} bytes are in the compressed file");
+            return Err(self.error(begin, message, "unpack it with gzip first"));
         }
         self.message.clear();
         // What is not there takes no memory, whatever the length says.

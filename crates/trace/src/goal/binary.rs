@@ -83,11 +83,14 @@ pub(super) fn read(bytes: &[u8], path: &Path) -> Result<Goal, TraceError> {
         let (start, end) = (reader.u64()?, reader.u64()?);
         let place = |offset: u64| usize::try_from(offset).ok()?.checked_add(ORIGIN);
         let section = place(start).zip(place(end));
-        let section = section.filter(|(start, end)| start <= end && *end <= bytes.len());
+        // Sections do not overlap, so that a small file cannot have large schedules.
+        let before = sections.last().map_or(0, |(_, end): &(usize, usize)| *end);
+        let section =
+            section.filter(|(start, end)| before <= *start && start <= end && *end <= bytes.len());
         let section = section.ok_or_else(|| {
             let rank = sections.len();
             Reader { bytes, at, path }
-                .error(format!("rank {rank} is at {start} to {end}, which is not in the file"))
+                .error(format!("rank {rank} is at {start} to {end}, which is not behind the rank before and in the file"))
         })?;
         sections.push(section);
     }
@@ -124,51 +127,12 @@ fn schedule(reader: &mut Reader<'_>, ranks: u32) -> Result<Schedule, TraceError>
         schedule.labels.push(format!("l{}", index + 1).into());
         all.push(lists);
     }
-    let at_array = reader.at;
-    let array = reader.take(reader.bytes.len() - at_array)?;
-    let entries = array.len() / 4;
-    let mut left = vec![0_u32; nodes];
-    for (index, lists) in (0_u32..).zip(&all) {
-        for ((count, begin), reference) in
-            lists.lists.into_iter().zip([Reference::Done, Reference::Started])
-        {
-            let (count, begin) = (count as usize, begin as usize);
-            let range = begin.checked_add(count).filter(|end| *end <= entries);
-            let Some(end) = range else {
-                reader.at = lists.at;
-                return Err(reader.error("the nodes that wait for this one are not in the section"));
-            };
-            for entry in begin..end {
-                let place = 4 * entry;
-                let dependant = u32::from_le_bytes([
-                    array[place],
-                    array[place + 1],
-                    array[place + 2],
-                    array[place + 3],
-                ]);
-                // Every node of the array is counted once by some list, so this is bounded by the file's length times
-                // the lists that overlap; lists that overlap are refused by the counts below, and early.
-                let counted = left
-                    .get_mut(dependant as usize)
-                    .filter(|left| **left < all[dependant as usize].left);
-                let Some(counted) = counted else {
-                    reader.at = at_array + place;
-                    return Err(reader.error(format!(
-                        "node {dependant} waits for more than it says, or is not there"
-                    )));
-                };
-                *counted += 1;
-                schedule.requires.push((dependant, index, reference));
-            }
-        }
-    }
+    let left = dependants(reader, &all, &mut schedule)?;
     for (lists, left) in all.iter().zip(&left) {
         if lists.left != *left {
             reader.at = lists.at;
-            return Err(reader.error(format!(
-                "it says that it waits for {} others, and {left} say so",
-                lists.left
-            )));
+            let says = lists.left;
+            return Err(reader.error(format!("it waits for {says} others, and {left} say so")));
         }
     }
     let expected = (0_u32..).zip(&left).filter(|(_, left)| **left == 0).map(|(index, _)| index);
@@ -181,6 +145,46 @@ fn schedule(reader: &mut Reader<'_>, ranks: u32) -> Result<Schedule, TraceError>
         return Err(reader.error("the roots are not the nodes that wait for no others"));
     }
     Ok(schedule)
+}
+
+/// Reads which nodes wait for which; how many each one waits for.
+fn dependants(
+    reader: &mut Reader<'_>,
+    all: &[Lists],
+    schedule: &mut Schedule,
+) -> Result<Vec<u32>, TraceError> {
+    let at_array = reader.at;
+    let array = reader.take(reader.bytes.len() - at_array)?;
+    let array: Vec<u32> = array
+        .chunks_exact(4)
+        .map(|entry| u32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]))
+        .collect();
+    let mut left = vec![0_u32; all.len()];
+    // Lists that overlap could make many dependencies of a small file.
+    let mut used = 0;
+    for (index, lists) in (0_u32..).zip(all) {
+        let lists_of = lists.lists.into_iter().zip([Reference::Done, Reference::Started]);
+        for ((count, begin), reference) in lists_of {
+            let (count, begin) = (count as usize, begin as usize);
+            used += count;
+            let list = begin.checked_add(count).and_then(|end| array.get(begin..end));
+            let Some(list) = list.filter(|_| used <= array.len()) else {
+                reader.at = lists.at;
+                return Err(reader.error("the nodes that wait for this one are not in the section"));
+            };
+            for &dependant in list {
+                let Some(left) = left.get_mut(dependant as usize) else {
+                    reader.at = lists.at;
+                    return Err(
+                        reader.error(format!("node {dependant}, which waits for it, is not there"))
+                    );
+                };
+                *left += 1;
+                schedule.requires.push((dependant, index, reference));
+            }
+        }
+    }
+    Ok(left)
 }
 
 fn node(reader: &mut Reader<'_>, ranks: u32) -> Result<(Statement, Lists), TraceError> {

@@ -1,5 +1,6 @@
 //! A workload as graphs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::trace::WORLD;
@@ -51,12 +52,13 @@ pub fn convert(
         let message = "it does not say how many GPUs there are";
         return Err(TraceError::new(path, message, "give the number of ranks, as --ranks N"));
     };
-    let each = workload.rows.len().saturating_mul(12);
+    let repeated = repeated(workload);
+    let again: usize = repeated.iter().map(|(row, first)| row - first + 1).sum();
+    // A row has at most 7 nodes, and its repeated forward work 2.
+    let each = workload.rows.len().saturating_mul(7).saturating_add(again.saturating_mul(2));
     if each.saturating_mul(count as usize) > MOST_NODES {
-        let message = format!(
-            "{} rows on {count} GPUs are more than {MOST_NODES} operations",
-            workload.rows.len()
-        );
+        let message =
+            format!("{each} operations on each of {count} GPUs are more than {MOST_NODES}");
         return Err(TraceError::new(path, message, "give fewer GPUs or rows"));
     }
     let mut groups = Trace::world(count);
@@ -65,10 +67,21 @@ pub fn convert(
         let groups = of_rank
             .as_ref()
             .map(|of_rank| [0, 1, 2, 3].map(|span: usize| of_rank[span][rank as usize]));
-        Maker::new(workload, rank, groups, options).graph()
+        Maker::new(workload, rank, groups, options).graph(&repeated)
     });
     let ranks = ranks.collect::<Result<_, _>>()?;
     Ok(Trace { groups, ranks })
+}
+
+/// For each row before whose backward work forward work is repeated, the row with which that begins.
+fn repeated(workload: &Workload) -> BTreeMap<usize, usize> {
+    let mut checkpoints = workload.checkpoints.clone();
+    checkpoints.sort_unstable();
+    let first = |row: usize| {
+        let before = checkpoints.partition_point(|checkpoint| *checkpoint <= row);
+        before.checked_sub(1).map_or(0, |last| checkpoints[last])
+    };
+    workload.checkpoint_initiates.iter().map(|&row| (row, first(row))).collect()
 }
 
 /// Makes the graph of one rank.
@@ -95,7 +108,7 @@ impl<'a> Maker<'a> {
         Self { workload, path, options, groups, builder, last: None }
     }
 
-    fn graph(mut self) -> Result<RankGraph, TraceError> {
+    fn graph(mut self, repeated: &BTreeMap<usize, usize>) -> Result<RankGraph, TraceError> {
         let rows = &self.workload.rows;
         if self.workload.policy == Policy::Micro {
             if let Some(row) = rows.first() {
@@ -107,9 +120,7 @@ impl<'a> Maker<'a> {
             self.part(row, "forward", &row.forward)?;
         }
         for (index, row) in rows.iter().enumerate().rev() {
-            if self.workload.checkpoint_initiates.contains(&index) {
-                let checkpoints = self.workload.checkpoints.iter().filter(|row| **row <= index);
-                let first = checkpoints.max().copied().unwrap_or(0);
+            if let Some(&first) = repeated.get(&index) {
                 for row in &rows[first..=index] {
                     self.part(row, "forward again", &row.forward)?;
                 }

@@ -156,3 +156,13 @@ fn what_comes_after_waits_for_all_of_it() {
     // 9 us before, and 9 us after.
     assert_eq!(ends(&traces[1]), [steps + 18_000; 4]);
 }
+
+#[test]
+fn more_messages_than_memory_has_room_for_are_refused() {
+    let text = "MICRO\n1\np -1 0 NONE 0 0 NONE 0 0 ALLREDUCE 80000 0\n";
+    let workload = rocelab_trace::simai::parse(text, Path::new("w.txt")).unwrap();
+    let trace =
+        rocelab_trace::simai::convert(&workload, Some(10_000), &Options::default()).unwrap();
+    let error = expand(&trace, Algorithm::Ring).unwrap_err();
+    assert!(error.message().contains("more than 33554432 messages"), "{error}");
+}

@@ -176,3 +176,23 @@ fn what_never_ends_is_told() {
         "{error}"
     );
 }
+
+#[test]
+fn a_small_binary_file_has_no_large_schedules() {
+    // Two ranks in one section, and a node whose list is the array of another one.
+    let text =
+        "num_ranks 2\nrank 0 {\na: calc 5\nb: calc 5\nb requires a\n}\nrank 1 {\nc: calc 1\n}";
+    let goal = goal::parse(text.as_bytes(), Path::new("t.goal")).unwrap();
+    let binary = goal.to_binary().unwrap();
+    let mut shared = binary.clone();
+    shared.copy_within(14..30, 30);
+    let error = goal::parse(&shared, Path::new("t.bin")).unwrap_err().to_string();
+    assert!(error.contains("rank 1 is at 38 to"), "{error}");
+    // The second node of rank 0: its list has one entry, that of the first one.
+    let mut twice = binary;
+    let node = 14 + 32 + 12 + 39;
+    twice[node + 23] = 1;
+    twice[node + 27] = 0;
+    let error = goal::parse(&twice, Path::new("t.bin")).unwrap_err().to_string();
+    assert!(error.contains("the nodes that wait for this one are not in the section"), "{error}");
+}

@@ -196,3 +196,14 @@ fn a_topology_that_does_not_fit_is_refused() {
         json!({ "a": 0, "b": 1, "bps": 1_000_000_000_u64, "delay_ps": 1_000_000, "error": 0.5 });
     assert_eq!(small.to_json()["links"], json!([link]));
 }
+
+#[test]
+fn rows_that_are_repeated_without_end_are_refused() {
+    // 5,000 rows, before each of which all rows before it are repeated, would be 25 million nodes on each GPU.
+    let rows: String =
+        (0..5_000).map(|row| format!("r{row} -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n")).collect();
+    let numbers: Vec<_> = (0..5_000).map(|row: u32| row.to_string()).collect();
+    let text = format!("{HEADER} checkpoint_initiates: 5000 {}\n5000\n{rows}", numbers.join(" "));
+    let error = simai::convert(&workload(&text), None, &Options::default()).unwrap_err();
+    assert!(error.message().contains("operations on each of 4 GPUs are more than"), "{error}");
+}
