@@ -125,6 +125,35 @@ pub(crate) const TOPO_GIDS: &str = "\
 Examples:
   rocelab topo gids scenarios/incast-v2.toml";
 
+/// Of `rocelab trace`.
+pub(crate) const TRACE: &str = "\
+Examples:
+  rocelab trace info step.0.et step.1.et
+  rocelab trace check schedule.goal
+  rocelab trace convert workload.txt --to goal --out schedule.goal";
+
+/// Of `rocelab trace info`.
+pub(crate) const TRACE_INFO: &str = "\
+Examples:
+  rocelab trace info step.0.et step.1.et --groups groups.json
+  rocelab trace info workload.txt --rate 400Gbps
+  rocelab trace info cluster.topology";
+
+/// Of `rocelab trace check`.
+pub(crate) const TRACE_CHECK: &str = "\
+Examples:
+  rocelab trace check step.0.et step.1.et --groups groups.json
+  rocelab trace check schedule.goal";
+
+/// Of `rocelab trace convert`.
+pub(crate) const TRACE_CONVERT: &str = "\
+Examples:
+  rocelab trace convert schedule.goal --to goal-binary --out schedule.bin
+  rocelab trace convert schedule.bin --to goal
+  rocelab trace convert step.0.et step.1.et --to goal --algorithm direct --out step.goal
+  rocelab trace convert step.0.et --to decoded
+  rocelab trace convert workload.txt --to json --out workload.json";
+
 /// Of `rocelab pcap`.
 pub(crate) const PCAP: &str = "\
 Examples:

@@ -43,6 +43,7 @@ mod sm;
 mod sweep;
 mod sweep_findings;
 mod topo;
+mod trace;
 mod verdict;
 
 use std::process::ExitCode;
@@ -110,6 +111,9 @@ enum Command {
     /// Look at a scenario's topology.
     #[command(subcommand, after_help = examples::TOPO)]
     Topo(topo::TopoCommand),
+    /// Look at traces of AI workloads: Chakra, GOAL, SimAI.
+    #[command(subcommand, after_help = examples::TRACE)]
+    Trace(trace::TraceCommand),
     /// Decode, verify, count, mend or make packet captures.
     #[command(subcommand, after_help = examples::PCAP)]
     Pcap(pcap::PcapCommand),
@@ -156,6 +160,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Sm(arguments) => sm::execute(&arguments),
         Command::Cc(command) => cc::execute(&command),
         Command::Topo(command) => topo::execute(&command),
+        Command::Trace(command) => trace::execute(&command),
         Command::Pcap(command) => pcap::execute(&command),
         Command::Schema => schema::execute(),
         Command::Completions(arguments) => completions::execute(&arguments, Arguments::command()),

@@ -49,6 +49,7 @@ mod sweep;
 #[cfg(unix)]
 mod terminal;
 mod topo;
+mod trace;
 #[cfg(feature = "wasm")]
 mod user_control;
 #[cfg(not(feature = "wasm"))]
