@@ -31,6 +31,22 @@ pub(crate) trait Pattern: fmt::Debug + Send + Sync {
 
     /// Tells `visit` what a member receives and sends in round `round`.
     fn round(&self, at: Position, round: u32, visit: &mut dyn FnMut(Way, Transfer));
+
+    /// Tells `visit` whom a member sends to; may name one more than once. By default it looks at all rounds.
+    fn peers(&self, at: Position, visit: &mut dyn FnMut(u32)) {
+        for round in 0..self.rounds(at) {
+            self.round(at, round, &mut |way, transfer| {
+                if way == Way::Send {
+                    visit(transfer.peer);
+                }
+            });
+        }
+    }
+
+    /// So many of the first members send each block at least once, of `members`. By default it is all.
+    fn senders_of_all(&self, members: u32) -> u32 {
+        members
+    }
 }
 
 /// A stream of a channel at a member.
@@ -174,15 +190,10 @@ impl<P: Pattern> Patterned<P> {
 
     fn peers(&self, rank: u32) -> BTreeSet<u32> {
         let mut peers = BTreeSet::new();
-        for lane in 0..self.lanes() {
-            let Some(at) = self.position(rank, lane) else { continue };
-            for round in 0..self.pattern.rounds(at) {
-                self.pattern.round(at, round, &mut |way, transfer| {
-                    if way == Way::Send {
-                        peers.insert(transfer.peer);
-                    }
-                });
-            }
+        for at in (0..self.lanes()).filter_map(|lane| self.position(rank, lane)) {
+            self.pattern.peers(at, &mut |peer| {
+                peers.insert(peer);
+            });
         }
         peers
     }
@@ -281,7 +292,7 @@ impl<P: Pattern> Schedule for Patterned<P> {
     fn largest_message(&self) -> u64 {
         // The first channel and pass have the largest parts of all blocks, and the first slice is the largest.
         let mut largest = 0;
-        for rank in 0..self.members() {
+        for rank in 0..self.pattern.senders_of_all(self.members()) {
             for stream in 0..self.pattern.streams() {
                 let at = Position { rank, channel: 0, stream };
                 for round in 0..self.pattern.rounds(at) {

@@ -126,4 +126,15 @@ impl Pattern for Ring {
             visit(Way::Send, transfer(peer, place, round));
         }
     }
+
+    fn peers(&self, at: Position, visit: &mut dyn FnMut(u32)) {
+        if self.ranks > 1 && self.messages(self.place(at.rank, at.channel)) > 0 {
+            visit(self.rings.after(at.channel, at.rank));
+        }
+    }
+
+    /// A rank leaves out one block at most, and two of them not the same one. The last one of a chain sends none.
+    fn senders_of_all(&self, members: u32) -> u32 {
+        members.min(2)
+    }
 }
