@@ -11,8 +11,9 @@ use rocelab_units::Bandwidth;
 
 use crate::control::Controller;
 use crate::fault::Latch;
+use crate::instance::Key;
 use crate::module::GuestModule;
-use crate::queue_pair::{ModuleGuest, QueuePair, Settings, Shared};
+use crate::queue_pair::{ModuleGuest, Settings, Shared};
 use crate::values::{InvalidValue, values};
 
 /// A module with values of its parameters.
@@ -31,7 +32,8 @@ impl GuestAlgorithm {
     ) -> Result<Self, InvalidValue> {
         let values = values(module.metadata(), given)?;
         let settings = Settings::new(&values, fuel);
-        Ok(Self(Arc::new(Shared { module, values, settings, latch: Latch::default() })))
+        let key = Key::new(&module, fuel);
+        Ok(Self(Arc::new(Shared { module, key, values, settings, latch: Latch::default() })))
     }
 
     /// The module.
@@ -68,8 +70,7 @@ impl ExternalAlgorithm for GuestAlgorithm {
     }
 
     fn build(&self, path: &Path) -> Box<dyn CongestionControl> {
-        let pair = QueuePair::new(path, self.0.module.metadata().state);
-        Box::new(Controller::open(ModuleGuest { shared: Arc::clone(&self.0), pair }, path))
+        Box::new(Controller::open(ModuleGuest::new(Arc::clone(&self.0), path), path))
     }
 
     fn fault(&self) -> Option<ControlFault> {
@@ -77,9 +78,10 @@ impl ExternalAlgorithm for GuestAlgorithm {
     }
 
     fn for_run(&self) -> Loaded {
-        let Shared { module, values, settings, latch: _ } = &*self.0;
+        let Shared { module, key, values, settings, latch: _ } = &*self.0;
         let shared = Shared {
             module: Arc::clone(module),
+            key: *key,
             values: values.clone(),
             settings: settings.clone(),
             latch: Latch::default(),

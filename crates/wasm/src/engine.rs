@@ -1,6 +1,6 @@
 //! How modules are compiled, and what they may use.
 
-use wasmtime::{Config, Engine, ResourceLimiter};
+use wasmtime::{Config, Engine, Inlining, ResourceLimiter};
 
 /// The most memory of a module: 32 pages of 64 KiB, of which Rust's linker takes 17 for its stack.
 pub(crate) const MOST_PAGES: usize = 32;
@@ -10,16 +10,25 @@ const MOST_TABLE: usize = 10_000;
 const STACK: usize = 256 * 1024;
 const PAGE: usize = 64 * 1024;
 
-/// An engine for one module, which gives each result of floating-point arithmetic the same NaN if that is asked for.
+/// What an engine does beyond what code says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Does {
+    /// It counts instructions.
+    pub(crate) counts: bool,
+    /// It gives each result of floating-point arithmetic the same NaN.
+    pub(crate) clears_nan: bool,
+}
+
+/// An engine for one module.
 ///
 /// # Errors
 /// If the machine has no such processor.
-pub(crate) fn engine(canonical_nan: bool) -> wasmtime::Result<Engine> {
+pub(crate) fn engine(does: Does) -> wasmtime::Result<Engine> {
     let mut config = Config::new();
     config
-        .consume_fuel(true)
+        .consume_fuel(does.counts)
         // Sign and payload of NaN are the only thing that WebAssembly leaves open: see `nan`.
-        .cranelift_nan_canonicalization(canonical_nan)
+        .cranelift_nan_canonicalization(does.clears_nan)
         .max_wasm_stack(STACK)
         .wasm_backtrace_max_frames(None)
         .wasm_relaxed_simd(false)
@@ -28,6 +37,8 @@ pub(crate) fn engine(canonical_nan: bool) -> wasmtime::Result<Engine> {
         .wasm_wide_arithmetic(false)
         .wasm_stack_switching(false)
         .wasm_custom_page_sizes(false)
+        // The least and the greatest of two numbers are functions in many languages.
+        .compiler_inlining(Inlining::Yes)
         .gc_support(false);
     Engine::new(&config)
 }

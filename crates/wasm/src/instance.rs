@@ -22,6 +22,8 @@ const SPARE: u64 = 1;
 pub(crate) struct Instance {
     store: BlockStore,
     event: TypedFunc<u32, ()>,
+    /// Whether its code counts instructions.
+    counts: bool,
 }
 
 impl fmt::Debug for Instance {
@@ -38,7 +40,7 @@ impl Instance {
     pub(crate) fn new(module: &wasmtime::Module) -> Result<Self, LoadError> {
         let mut store = Store::new(module.engine(), Limits);
         store.limiter(|limits| limits);
-        refuel(&mut store, START_FUEL);
+        let counts = store.set_fuel(START_FUEL).is_ok();
         let started = wasmtime::Instance::new(&mut store, module, &[]);
         let instance = started.map_err(|error| LoadError::Start(cause(&error, START_FUEL)))?;
         let memory = instance.get_memory(&mut store, "memory");
@@ -54,7 +56,7 @@ impl Instance {
         let refused =
             |store: Store<Limits>| LoadError::Block { address, memory: memory.data_size(&store) };
         let store = BlockStore::new(store, &memory, address as usize).map_err(refused)?;
-        Ok(Self { store, event })
+        Ok(Self { store, event, counts })
     }
 
     /// What it says of itself: its version of the interface, and its metadata.
@@ -90,16 +92,18 @@ impl Instance {
         self.store.block()
     }
 
-    /// Lets it answer to what is in the block. After an error it cannot be used any more.
+    /// Lets it answer to what is in the block. Code that does not count is called only where it cannot take more. After an error it cannot be used any more.
     #[inline]
     pub(crate) fn call(&mut self, kind: u32, fuel: u64) -> Result<(), Cause> {
-        self.store.refuel(fuel + SPARE);
+        if self.counts {
+            self.store.refuel(fuel + SPARE);
+        }
         self.store.call(&self.event, kind).map_err(|error| cause(&error, fuel))?;
         // Only functions and loops look whether there is any left: code without them may have taken more.
-        if self.store.fuel_left() == 0 { Err(Cause::Fuel(fuel)) } else { Ok(()) }
+        if self.counts && self.store.fuel_left() == 0 { Err(Cause::Fuel(fuel)) } else { Ok(()) }
     }
 
-    /// Instructions that are left of the latest call.
+    /// Instructions that are left of the latest call, if they are counted.
     pub(crate) fn fuel_left(&self) -> u64 {
         self.store.fuel_left().saturating_sub(SPARE)
     }
@@ -123,7 +127,25 @@ fn cause(error: &wasmtime::Error, fuel: u64) -> Cause {
 #[derive(Debug)]
 pub(crate) struct Owned {
     module: Weak<GuestModule>,
+    key: Key,
     instance: Instance,
+}
+
+/// Which instances can answer for each other: those of the same code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key(usize);
+
+impl Key {
+    /// That of a module, whose calls may take so many instructions.
+    pub(crate) fn new(module: &Arc<GuestModule>, fuel: u64) -> Self {
+        // Where it is: nothing else comes to be there as long as there is a `Weak` of it. No module lies at an odd address.
+        const { assert!(align_of::<GuestModule>() > 1) }
+        Self(Arc::as_ptr(module).addr() | usize::from(module.code().may_exceed(fuel)))
+    }
+
+    const fn counts(self) -> bool {
+        self.0 & 1 != 0
+    }
 }
 
 thread_local! {
@@ -135,42 +157,52 @@ thread_local! {
 
 /// The instance of a module that belongs to this thread, until it is given back.
 #[inline]
-pub(crate) fn take(module: &Arc<GuestModule>) -> Result<Box<Owned>, Cause> {
+pub(crate) fn take(module: &Arc<GuestModule>, key: Key) -> Result<Box<Owned>, Cause> {
     match LAST.take() {
-        Some(last) if last.is_of(module) => Ok(last),
-        last => other(last, module),
+        Some(last) if last.key == key => Ok(last),
+        last => other(last, module, key),
     }
 }
 
 /// Gives an instance back. One that has failed is dropped instead, and the next call makes another one.
 #[inline]
 pub(crate) fn give_back(instance: Box<Owned>) {
-    LAST.replace(Some(instance));
+    if let Some(other) = LAST.replace(Some(instance)) {
+        drop_other(other);
+    }
+}
+
+/// Not in line: there is none, since whoever took the instance left nothing behind.
+#[cold]
+fn drop_other(other: Box<Owned>) {
+    drop(other);
 }
 
 /// Keeps the last instance, and takes or makes the one of this module.
 #[cold]
-fn other(last: Option<Box<Owned>>, module: &Arc<GuestModule>) -> Result<Box<Owned>, Cause> {
+fn other(
+    last: Option<Box<Owned>>,
+    module: &Arc<GuestModule>,
+    key: Key,
+) -> Result<Box<Owned>, Cause> {
     let mut others = OTHERS.take();
     others.extend(last);
-    let place = others.iter().position(|one| one.is_of(module));
+    let place = others.iter().position(|one| one.key == key);
     let taken = place.map(|place| others.swap_remove(place));
     if taken.is_none() {
         others.retain(|one| one.module.strong_count() > 0);
     }
     OTHERS.set(others);
-    taken.map_or_else(|| Owned::new(module).map(Box::new), Ok)
+    taken.map_or_else(|| Owned::new(module, key).map(Box::new), Ok)
 }
 
 impl Owned {
-    fn new(module: &Arc<GuestModule>) -> Result<Self, Cause> {
-        let instance = Instance::new(module.compiled());
+    fn new(module: &Arc<GuestModule>, key: Key) -> Result<Self, Cause> {
+        let code = module.code();
+        let uncounted = if key.counts() { None } else { code.uncounted() };
+        let instance = Instance::new(uncounted.unwrap_or(code.counted()));
         let instance = instance.map_err(|error| Cause::Instance(error.to_string()))?;
-        Ok(Self { module: Arc::downgrade(module), instance })
-    }
-
-    fn is_of(&self, module: &Arc<GuestModule>) -> bool {
-        self.module.as_ptr() == Arc::as_ptr(module)
+        Ok(Self { module: Arc::downgrade(module), key, instance })
     }
 
     /// The instance.

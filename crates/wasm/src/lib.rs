@@ -20,7 +20,11 @@ mod values;
 #[cfg(feature = "runtime")]
 mod algorithm;
 #[cfg(feature = "runtime")]
+mod bound;
+#[cfg(feature = "runtime")]
 mod check;
+#[cfg(feature = "runtime")]
+mod code;
 #[cfg(feature = "runtime")]
 mod engine;
 #[cfg(feature = "runtime")]

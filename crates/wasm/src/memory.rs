@@ -7,14 +7,14 @@ use core::ptr::NonNull;
 
 use wasmtime::{Memory, Store, TypedFunc};
 
-use crate::block::{BLOCK_LEN, Block, Words};
+use crate::block::{BLOCK_LEN, Block, Memory as BlockMemory};
 use crate::engine::Limits;
 
 /// A store, and the block in a memory of its own.
 pub(crate) struct BlockStore {
     /// It has the memory, and is never given away nor replaced.
     store: Store<Limits>,
-    block: NonNull<Words>,
+    block: NonNull<BlockMemory>,
 }
 
 impl BlockStore {
@@ -29,7 +29,7 @@ impl BlockStore {
     ) -> Result<Self, Store<Limits>> {
         let data = memory.data_mut(&mut store);
         let block = data.get_mut(address..).and_then(|data| data.get_mut(..BLOCK_LEN));
-        let block = block.map(|block| NonNull::from(block).cast::<Words>());
+        let block = block.map(|block| NonNull::from(block).cast::<BlockMemory>());
         match block.filter(|block| block.is_aligned()) {
             Some(block) => Ok(Self { store, block }),
             None => Err(store),
@@ -42,7 +42,7 @@ impl BlockStore {
         // SAFETY: `new` has seen that there are so many bytes, aligned. They are where they were: `self` owns the store that
         // has the memory, and a memory moves only as it grows, which `Limits` refuses, and is never given back before. Nothing
         // else refers to them: a guest runs, and the store is reached, only in methods that borrow all of `self`. Any bits are
-        // a word.
+        // numbers.
         Block(unsafe { self.block.as_mut() })
     }
 

@@ -5,12 +5,12 @@ use core::fmt;
 use sha2::{Digest, Sha256};
 use wasmtime::{ExternType, Module};
 
-use crate::engine::{MOST_PAGES, engine};
+use crate::code::Code;
+use crate::engine::MOST_PAGES;
 use crate::event::GuestEvent;
 use crate::fault::Cause;
 use crate::instance::Instance;
 use crate::metadata::{ABI, Metadata, MetadataError};
-use crate::nan::canonical;
 
 /// The most bytes of a module, or of its text.
 pub const MOST_MODULE: usize = 1024 * 1024;
@@ -101,17 +101,28 @@ impl LoadError {
 
 /// A module that can be called.
 pub struct GuestModule {
-    compiled: Module,
+    code: Code,
     metadata: Metadata,
     identity: String,
     label: String,
-    /// Bit `n`: it wants to be called for events of kind `n`.
-    wanted: u8,
+    wanted: Wanted,
+}
+
+/// Events that a module wants to be called for. Bit `n`: those of kind `n`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted(u8);
+
+impl Wanted {
+    /// Whether an event is among them.
+    #[inline]
+    pub(crate) const fn has(self, event: GuestEvent) -> bool {
+        self.0 & 1 << event.kind() != 0
+    }
 }
 
 impl fmt::Debug for GuestModule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { compiled: _, metadata, identity, label: _, wanted: _ } = self;
+        let Self { code: _, metadata, identity, label: _, wanted: _ } = self;
         f.debug_struct("GuestModule")
             .field("metadata", metadata)
             .field("identity", identity)
@@ -129,7 +140,8 @@ impl GuestModule {
         if bytes.len() > MOST_MODULE {
             return Err(LoadError::Size(bytes.len()));
         }
-        let compiled = compiled(bytes).map_err(LoadError::Invalid)?;
+        let code = Code::new(bytes).map_err(LoadError::Invalid)?;
+        let compiled = code.counted();
         let imports: Vec<_> =
             compiled.imports().map(|one| format!("{}.{}", one.module(), one.name())).collect();
         if !imports.is_empty() {
@@ -140,7 +152,7 @@ impl GuestModule {
         {
             return Err(LoadError::Memory(memory.minimum()));
         }
-        let (abi, metadata) = Instance::new(&compiled)?.metadata(&compiled)?;
+        let (abi, metadata) = Instance::new(compiled)?.metadata(compiled)?;
         if abi != ABI {
             return Err(LoadError::Abi(abi));
         }
@@ -148,12 +160,17 @@ impl GuestModule {
         let hash = Sha256::digest(bytes);
         let identity = hash.iter().map(|byte| format!("{byte:02x}")).collect();
         let label = format!("wasm:{}", metadata.name);
-        let wanted = metadata.events.iter().fold(0, |all, event| all | 1 << event.kind());
-        Ok(Self { compiled, metadata, identity, label, wanted })
+        let wanted = Wanted(metadata.events.iter().fold(0, |all, event| all | 1 << event.kind()));
+        Ok(Self { code, metadata, identity, label, wanted })
+    }
+
+    /// What is run.
+    pub(crate) const fn code(&self) -> &Code {
+        &self.code
     }
 
     pub(crate) const fn compiled(&self) -> &Module {
-        &self.compiled
+        self.code.counted()
     }
 
     /// What it says of itself.
@@ -161,10 +178,9 @@ impl GuestModule {
         &self.metadata
     }
 
-    /// Whether it wants to be called for an event.
-    #[inline]
-    pub(crate) const fn wants(&self, event: GuestEvent) -> bool {
-        self.wanted & 1 << event.kind() != 0
+    /// What it wants to be called for.
+    pub(crate) const fn wanted(&self) -> Wanted {
+        self.wanted
     }
 
     /// The name that results have.
@@ -175,33 +191,5 @@ impl GuestModule {
     /// Its SHA-256, as text.
     pub fn identity(&self) -> &str {
         &self.identity
-    }
-}
-
-/// The module, which shows the same NaN on every machine.
-///
-/// # Errors
-/// What is wrong with it, in a line.
-fn compiled(bytes: &[u8]) -> Result<Module, String> {
-    let told = |error: wasmtime::Error| told(&error);
-    let binary = wat::parse_bytes(bytes).map_err(|error| told(error.into()))?;
-    let vectors = engine(true).map_err(told)?;
-    // Only of a valid module is anything known.
-    Module::validate(&vectors, &binary).map_err(told)?;
-    match canonical(&binary).map_err(|error| told(wasmtime::Error::msg(error.to_string())))? {
-        Some(binary) => Module::from_binary(&engine(false).map_err(told)?, &binary),
-        None => Module::from_binary(&vectors, &binary),
-    }
-    .map_err(told)
-}
-
-/// An error in one line of at most 300 characters: a module may bring names of any length.
-fn told(error: &wasmtime::Error) -> String {
-    const SHOWN: usize = 300;
-    let text = error.chain().map(|cause| cause.to_string()).collect::<Vec<_>>().join(": ");
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
     }
 }

@@ -6,13 +6,13 @@ use rocelab_state::{load_value, save_value, unfit};
 use rocelab_transport::congestion_control::Path;
 
 use crate::answers::Answers;
-use crate::block::{MOST_STATE, ParameterWords, PathWords};
+use crate::block::{MOST_STATE, ParameterWords, PathWords, StateLine};
 use crate::control::Guest;
 use crate::event::{GuestCall, GuestEvent};
 use crate::fault::{Cause, Latch, fault};
 use crate::input::Input;
-use crate::instance::{self, Instance};
-use crate::module::GuestModule;
+use crate::instance::{self, Instance, Key};
+use crate::module::{GuestModule, Wanted};
 
 /// What all calls of an algorithm have in common.
 #[derive(Clone, Debug)]
@@ -34,6 +34,7 @@ impl Settings {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) module: Arc<GuestModule>,
+    pub(crate) key: Key,
     /// The values of its parameters.
     pub(crate) values: Vec<i64>,
     pub(crate) settings: Settings,
@@ -45,15 +46,18 @@ pub(crate) struct Shared {
 pub(crate) struct QueuePair {
     path: PathWords,
     answers: Answers,
-    /// The module's bytes, to the end of the last word.
-    state: Box<[u64]>,
+    /// The module's bytes. Behind them is nothing but 0, to the end of the last line.
+    state: Box<[StateLine]>,
+    /// Words that the module has of these.
+    words: usize,
 }
 
 impl QueuePair {
     /// One that has not started: [`GuestCall::Open`].
     pub(crate) fn new(path: &Path, state_len: usize) -> Self {
-        let state = vec![0; state_len.min(MOST_STATE).div_ceil(8)];
-        Self { path: PathWords::new(path), answers: Answers::NONE, state: state.into() }
+        let words = state_len.min(MOST_STATE).div_ceil(8);
+        let state = vec![StateLine::default(); words.div_ceil(StateLine::default().len())];
+        Self { path: PathWords::new(path), answers: Answers::NONE, state: state.into(), words }
     }
 
     /// Calls the guest, and takes its answers. If one cannot be, or the call fails, all stays as it is.
@@ -75,7 +79,11 @@ impl QueuePair {
         let block = instance.block();
         let answers = block.answers();
         answers.check(&self.answers, call, input)?;
-        block.take_state(&mut self.state);
+        let state = self.state.as_flattened_mut();
+        // There are as many: only the compiler does not know.
+        if let Some(state) = state.get_mut(..self.words) {
+            block.take_state(state);
+        }
         self.answers = answers;
         Ok(())
     }
@@ -87,27 +95,37 @@ impl QueuePair {
 
     /// Its state.
     pub(crate) fn state(&self) -> &[u64] {
-        &self.state
+        &self.state.as_flattened()[..self.words]
     }
 }
 
 /// A queue pair, and whom it asks.
 #[derive(Debug)]
 pub(crate) struct ModuleGuest {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) pair: QueuePair,
+    shared: Arc<Shared>,
+    /// What the module wants to be called for. Here, since most calls begin with the question.
+    wanted: Wanted,
+    pair: QueuePair,
+}
+
+impl ModuleGuest {
+    /// One that has not started.
+    pub(crate) fn new(shared: Arc<Shared>, path: &Path) -> Self {
+        let pair = QueuePair::new(path, shared.module.metadata().state);
+        Self { wanted: shared.module.wanted(), shared, pair }
+    }
 }
 
 impl Guest for ModuleGuest {
     #[inline]
     fn wants(&self, event: GuestEvent) -> bool {
-        self.shared.module.wants(event)
+        self.wanted.has(event)
     }
 
     #[inline(always)]
     fn ask(&mut self, call: GuestCall, input: &Input) -> Result<(), Cause> {
         // Not by a closure, which the compiler would call.
-        let mut owned = instance::take(&self.shared.module)?;
+        let mut owned = instance::take(&self.shared.module, self.shared.key)?;
         self.pair.call(owned.instance(), call, input, &self.shared.settings)?;
         instance::give_back(owned);
         Ok(())
@@ -123,17 +141,17 @@ impl Guest for ModuleGuest {
     }
 
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
-        save_value(&(self.pair.answers, self.pair.state.to_vec()), to)
+        save_value(&(self.pair.answers, self.pair.state().to_vec()), to)
     }
 
     fn load(&mut self, seed: u64, from: &mut &[u8]) -> rocelab_state::Result {
         let (answers, state): (Answers, Vec<u64>) = load_value(from)?;
-        if state.len() != self.pair.state.len() {
+        if state.len() != self.pair.words {
             return Err(unfit("the module has another length of state"));
         }
         self.pair.path.set_seed(seed);
         self.pair.answers = answers;
-        self.pair.state.copy_from_slice(&state);
+        self.pair.state.as_flattened_mut()[..state.len()].copy_from_slice(&state);
         Ok(())
     }
 }

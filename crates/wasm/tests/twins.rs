@@ -8,7 +8,7 @@ use rocelab_transport::congestion_control::{
     Ack, CongestionControl, ExternalAlgorithm, LossEvent, Path, Sent,
 };
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wasm::{GuestAlgorithm, GuestModule};
+use rocelab_wasm::{GuestAlgorithm, GuestModule, check, values};
 use rocelab_wire::{EndpointReport, TelemetryHeader};
 
 /// Events of a script.
@@ -147,4 +147,21 @@ fn swift_with_both_windows() {
 fn dctcp() {
     let bytes = include_bytes!("../../../guests/compiled/dctcp.wasm");
     answers_as_native(bytes, "dctcp", ("aa", 2));
+}
+
+/// What a guest keeps beyond the bytes that its metadata declare would be lost between two calls.
+#[test]
+fn the_guests_keep_nothing_but_their_state() {
+    let guests: [&[u8]; 4] = [
+        DCQCN,
+        include_bytes!("../../../guests/compiled/swift.wasm"),
+        include_bytes!("../../../guests/compiled/swift-endpoint.wasm"),
+        include_bytes!("../../../guests/compiled/dctcp.wasm"),
+    ];
+    for bytes in guests {
+        let module = GuestModule::new(bytes).unwrap();
+        let values = values(module.metadata(), &BTreeMap::new()).unwrap();
+        let findings = check(&module, &values, 100_000).unwrap();
+        assert_eq!((&findings.faults[..], findings.hidden), (&[][..], None));
+    }
 }

@@ -237,24 +237,40 @@ impl Block {
     /// Lets an algorithm answer to an event of a kind.
     #[inline]
     pub fn handle<A: Algorithm + State>(&mut self, kind: u32) {
-        let path = Path {
-            line_rate: self.line_rate,
-            base_rtt: self.base_rtt,
-            bdp: self.bdp,
-            seed: self.seed,
-            mtu: self.mtu,
-            start: self.now,
-        };
-        let mut answers =
-            Answers { rate: self.rate, window: self.window, timers: self.timers, repaces: false };
-        let algorithm = if kind == 0 {
-            A::open(&path, &self.parameters, &mut answers)
-        } else {
-            let mut algorithm = A::load(&self.state);
-            algorithm.on(self.now, self.event(kind), &path, &self.parameters, &mut answers);
-            algorithm
-        };
+        if kind == 0 {
+            self.open::<A>();
+            return;
+        }
+        let mut answers = self.answers();
+        let mut algorithm = A::load(&self.state);
+        algorithm.on(self.now, self.event(kind), &self.path(), &self.parameters, &mut answers);
         algorithm.store(&mut self.state);
+        self.answer(answers);
+    }
+
+    // Not in line: then the compiler sees which fields an event does not change, and leaves them where they are.
+    #[inline(never)]
+    fn open<A: Algorithm + State>(&mut self) {
+        let mut answers = self.answers();
+        let algorithm = A::open(&self.path(), &self.parameters, &mut answers);
+        algorithm.store(&mut self.state);
+        self.answer(answers);
+    }
+
+    #[inline]
+    fn path(&self) -> Path {
+        let Self { line_rate, base_rtt, bdp, seed, mtu, now: start, .. } = *self;
+        Path { line_rate, base_rtt, bdp, seed, mtu, start }
+    }
+
+    #[inline]
+    fn answers(&self) -> Answers {
+        let Self { rate, window, timers, .. } = *self;
+        Answers { rate, window, timers, repaces: false }
+    }
+
+    #[inline]
+    fn answer(&mut self, answers: Answers) {
         let Answers { rate, window, timers, repaces } = answers;
         (self.rate, self.window, self.timers, self.out_flags) =
             (rate, window, timers, repaces.into());

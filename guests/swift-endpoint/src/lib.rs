@@ -1,6 +1,7 @@
 //! Swift (Kumar et al., SIGCOMM 2020) with both of its windows: of the fabric, and of the remote endpoint.
 
 use rocelab_cc::{Algorithm, Answers, Endpoint, Event, NEVER, Parameters, Path, algorithm};
+use swift_window::{Moment, Rules, Sample, Scaling, Window, answer, filling, part};
 
 algorithm! {
     /// The sender of a queue pair.
@@ -42,7 +43,7 @@ algorithm! {
     metadata: r#"{
         "abi": 1, "name": "swift-endpoint", "summary": "a window for the fabric and one for the remote endpoint, each with a target delay",
         "reference": "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
-        "feedback": "endpoint", "state": 144, "events": ["ack", "loss"],
+        "feedback": "endpoint", "state": 152, "events": ["ack", "loss"],
         "parameters": [
             {"key": "base_target", "summary": "0: the round-trip time of the idle path", "unit": "ps", "default": 0, "min": 0, "max": 1000000000000},
             {"key": "hop_scaling", "unit": "ps", "default": 1000000, "min": 0, "max": 1000000000},
@@ -61,10 +62,7 @@ algorithm! {
 
 /// The values of the parameters, by name.
 struct Values {
-    step: f64,
-    beta: f64,
-    max_mdf: f64,
-    min_cwnd: f64,
+    rules: Rules,
     endpoint_target: f64,
     endpoint_gain: f64,
     retransmit_reset: u32,
@@ -73,40 +71,17 @@ struct Values {
 impl Values {
     fn of(parameters: &Parameters) -> Self {
         let [_, _, _, _, step, beta, max_mdf, least, target, gain, reset, ..] = *parameters;
-        let part = |thousandths: i64| thousandths as f64 / 1000.0;
-        Self {
-            step: part(step),
+        let rules = Rules {
+            additive_increase: part(step),
             beta: part(beta),
             max_mdf: part(max_mdf),
             min_cwnd: part(least),
+        };
+        Self {
+            rules,
             endpoint_target: target as f64,
             endpoint_gain: part(gain),
             retransmit_reset: reset as u32,
-        }
-    }
-
-    /// Keeps `share` of a window, but at least what the largest cut leaves, if the cut before is a round trip ago.
-    fn decrease(&self, (cwnd, cut): (&mut f64, &mut u64), (now, rtt): (u64, u64), share: f64) {
-        if *cut == NEVER || now.saturating_sub(*cut) >= rtt {
-            *cwnd = (*cwnd * share.max(1.0 - self.max_mdf)).max(self.min_cwnd);
-            *cut = now;
-        }
-    }
-
-    /// A window follows a delay [ps] as an acknowledgement of so many packets tells it.
-    fn follow(
-        &self,
-        (cwnd, cut): (&mut f64, &mut u64),
-        (delay, target, packets): (f64, f64, f64),
-        max_cwnd: f64,
-        at: (u64, u64),
-    ) {
-        if delay < target {
-            let gain = self.step * packets;
-            let gain = if *cwnd >= 1.0 { gain / *cwnd } else { gain };
-            *cwnd = (*cwnd + gain).min(max_cwnd);
-        } else {
-            self.decrease((cwnd, cut), at, 1.0 - self.beta * (delay - target) / delay);
         }
     }
 }
@@ -114,12 +89,8 @@ impl Values {
 impl Swift {
     fn new(parameters: &Parameters, path: &Path) -> Self {
         let [target, per_hop, fs_min, fs_max, ..] = *parameters;
-        let part = |thousandths: i64| thousandths as f64 / 1000.0;
         let base = if target == 0 { path.base_rtt as f64 } else { target as f64 };
-        let range = 5.0 * base;
-        let inverse_root = |cwnd: f64| 1.0 / cwnd.sqrt();
-        let (full, none) = (inverse_root(part(fs_min)), inverse_root(part(fs_max)));
-        let slope = range / (full - none);
+        let Scaling { range, slope, offset } = Scaling::new(base, fs_min, fs_max);
         let packet = f64::from(path.mtu.max(1));
         let mut new = Self {
             fabric: 0.0,
@@ -138,7 +109,7 @@ impl Swift {
             per_hop: per_hop as f64,
             range,
             slope,
-            offset: -slope * none,
+            offset,
             max_cwnd: 0.0,
             packet,
         };
@@ -148,21 +119,27 @@ impl Swift {
         new
     }
 
+    fn fabric_window(&mut self) -> Window<'_> {
+        Window { cwnd: &mut self.fabric, cut: &mut self.fabric_cut }
+    }
+
+    fn endpoint_window(&mut self) -> Window<'_> {
+        Window { cwnd: &mut self.endpoint, cut: &mut self.endpoint_cut }
+    }
+
     fn without_scaling(&self) -> f64 {
         self.base + f64::from(self.hops) * self.per_hop
     }
 
     /// The window that fills the path at the line rate for the longest target.
     fn longest_window(&self, path: &Path) -> f64 {
-        let longest = self.without_scaling() + self.range;
-        (longest * path.line_rate as f64 / 8.0 / 1e12 / self.packet).max(1.0)
+        filling(path, self.without_scaling() + self.range, self.packet)
     }
 
     /// The target of the fabric's delay for its present window [ps].
     fn target(&self) -> f64 {
-        let scaling = self.slope / self.fabric.sqrt() + self.offset;
-        // Not `clamp`: what cannot be would be a panic there.
-        self.without_scaling() + scaling.max(0.0).min(self.range)
+        let Self { range, slope, offset, .. } = *self;
+        self.without_scaling() + Scaling { range, slope, offset }.of(self.fabric)
     }
 
     fn on_sample(&mut self, now: u64, endpoint: Endpoint, path: &Path, values: &Values) {
@@ -181,13 +158,12 @@ impl Swift {
         };
         self.share = (self.rtt as f64 / (fabric as f64 + self.smoothed)).min(1.0);
         self.round = self.rtt.max(fabric + endpoint.delay);
-        let at = (now, self.round);
-        let measured = (self.smoothed, values.endpoint_target, packets);
-        let window = (&mut self.endpoint, &mut self.endpoint_cut);
-        values.follow(window, measured, self.max_cwnd, at);
-        let measured = (fabric as f64, self.target(), packets);
-        let window = (&mut self.fabric, &mut self.fabric_cut);
-        values.follow(window, measured, self.max_cwnd, at);
+        let at = Moment { now, round: self.round };
+        let max_cwnd = self.max_cwnd;
+        let sample = Sample { delay: self.smoothed, target: values.endpoint_target, packets };
+        values.rules.follow(self.endpoint_window(), sample, max_cwnd, at);
+        let sample = Sample { delay: fabric as f64, target: self.target(), packets };
+        values.rules.follow(self.fabric_window(), sample, max_cwnd, at);
     }
 
     /// Packets arrive again after timeouts emptied the windows: these grow up to one packet.
@@ -204,26 +180,20 @@ impl Swift {
     fn on_loss(&mut self, now: u64, by_timeout: bool, values: &Values) {
         self.timeouts = if by_timeout { self.timeouts.saturating_add(1) } else { 0 };
         if values.retransmit_reset > 0 && self.timeouts >= values.retransmit_reset {
-            (self.fabric, self.endpoint) = (values.min_cwnd, values.min_cwnd);
+            (self.fabric, self.endpoint) = (values.rules.min_cwnd, values.rules.min_cwnd);
             (self.fabric_cut, self.endpoint_cut) = (now, now);
             self.restarts = 1;
             return;
         }
-        let at = (now, self.round);
-        values.decrease((&mut self.fabric, &mut self.fabric_cut), at, 0.0);
-        values.decrease((&mut self.endpoint, &mut self.endpoint_cut), at, 0.0);
+        let at = Moment { now, round: self.round };
+        values.rules.decrease(self.fabric_window(), at, 0.0);
+        values.rules.decrease(self.endpoint_window(), at, 0.0);
     }
 
     fn answer(&self, path: &Path, answers: &mut Answers) {
         // The window of the endpoint counts what memory does not have.
         let cwnd = self.fabric.min(self.endpoint * self.share);
-        answers.window = ((cwnd * self.packet) as u64).max(1);
-        answers.rate = path.line_rate;
-        if cwnd < 1.0 {
-            let seconds = self.rtt.max(1) as f64 / 1e12;
-            let rate = cwnd * self.packet * 8.0 / seconds;
-            answers.rate = (rate as u64).clamp(1, path.line_rate.max(1));
-        }
+        answer(cwnd, self.packet, self.rtt, path, answers);
     }
 }
 
@@ -254,7 +224,7 @@ impl Algorithm for Swift {
                         self.on_sample(now, endpoint, path, &values);
                     }
                 } else if self.restarts != 0 {
-                    self.restart(values.step);
+                    self.restart(values.rules.additive_increase);
                 }
             }
             Event::Loss { by_timeout } => self.on_loss(now, by_timeout, &values),

@@ -1,6 +1,7 @@
 //! Swift (Kumar et al., SIGCOMM 2020): a window that keeps the round-trip time at a target.
 
 use rocelab_cc::{Algorithm, Answers, Event, NEVER, Parameters, Path, algorithm};
+use swift_window::{Moment, Rules, Sample, Scaling, Window, answer, filling, part};
 
 algorithm! {
     /// The sender of a queue pair.
@@ -49,16 +50,11 @@ algorithm! {
 impl Swift {
     fn new(parameters: &Parameters, path: &Path) -> Self {
         let [target, per_hop, hops, fs_min, fs_max, step, beta, max_mdf, least, ..] = *parameters;
-        let part = |thousandths: i64| thousandths as f64 / 1000.0;
         let base = if target == 0 { path.base_rtt as f64 } else { target as f64 };
-        let range = 5.0 * base;
-        let inverse_root = |cwnd: f64| 1.0 / cwnd.sqrt();
-        let (full, none) = (inverse_root(part(fs_min)), inverse_root(part(fs_max)));
-        let slope = range / (full - none);
+        let Scaling { range, slope, offset } = Scaling::new(base, fs_min, fs_max);
         let packet = f64::from(path.mtu.max(1));
         let base = base + hops as f64 * per_hop as f64;
-        let longest = base + range;
-        let max_cwnd = (longest * path.line_rate as f64 / 8.0 / 1e12 / packet).max(1.0);
+        let max_cwnd = filling(path, base + range, packet);
         Self {
             cwnd: (path.bdp as f64 / packet).max(1.0).min(max_cwnd),
             rtt: path.base_rtt,
@@ -67,7 +63,7 @@ impl Swift {
             base,
             range,
             slope,
-            offset: -slope * none,
+            offset,
             additive_increase: part(step),
             beta: part(beta),
             max_mdf: part(max_mdf),
@@ -77,56 +73,35 @@ impl Swift {
         }
     }
 
+    fn rules(&self) -> Rules {
+        let Self { additive_increase, beta, max_mdf, min_cwnd, .. } = *self;
+        Rules { additive_increase, beta, max_mdf, min_cwnd }
+    }
+
+    fn window(&mut self) -> Window<'_> {
+        Window { cwnd: &mut self.cwnd, cut: &mut self.last_decrease }
+    }
+
     /// The target for the present window [ps].
     fn target(&self) -> f64 {
-        let scaling = self.slope / self.cwnd.sqrt() + self.offset;
-        // Not `clamp`: what cannot be would be a panic there.
-        self.base + scaling.max(0.0).min(self.range)
-    }
-
-    /// Keeps `share` of the window, but at least what the largest cut leaves.
-    fn decrease(&mut self, now: u64, share: f64) {
-        let passed = now.saturating_sub(self.last_decrease);
-        if self.last_decrease == NEVER || passed >= self.rtt {
-            let kept = share.max(1.0 - self.max_mdf);
-            self.cwnd = (self.cwnd * kept).max(self.min_cwnd);
-            self.last_decrease = now;
-        }
-    }
-
-    fn increase(&mut self, packets: f64) {
-        let gain = self.additive_increase * packets;
-        let gain = if self.cwnd >= 1.0 { gain / self.cwnd } else { gain };
-        self.cwnd = (self.cwnd + gain).min(self.max_cwnd);
+        let Self { range, slope, offset, .. } = *self;
+        self.base + Scaling { range, slope, offset }.of(self.cwnd)
     }
 
     fn on_rtt(&mut self, now: u64, rtt: u64) {
         self.rtt = rtt;
         let packets = self.acked as f64 / self.packet;
         self.acked = 0;
-        let (delay, target) = (rtt as f64, self.target());
-        if delay < target {
-            self.increase(packets);
-        } else {
-            self.decrease(now, 1.0 - self.beta * (delay - target) / delay);
-        }
-    }
-
-    fn answer(&self, path: &Path, answers: &mut Answers) {
-        answers.window = ((self.cwnd * self.packet) as u64).max(1);
-        answers.rate = path.line_rate;
-        if self.cwnd < 1.0 {
-            let seconds = self.rtt.max(1) as f64 / 1e12;
-            let rate = self.cwnd * self.packet * 8.0 / seconds;
-            answers.rate = (rate as u64).clamp(1, path.line_rate.max(1));
-        }
+        let sample = Sample { delay: rtt as f64, target: self.target(), packets };
+        let max_cwnd = self.max_cwnd;
+        self.rules().follow(self.window(), sample, max_cwnd, Moment { now, round: rtt });
     }
 }
 
 impl Algorithm for Swift {
     fn open(path: &Path, parameters: &Parameters, answers: &mut Answers) -> Self {
         let opened = Self::new(parameters, path);
-        opened.answer(path, answers);
+        answer(opened.cwnd, opened.packet, opened.rtt, path, answers);
         opened
     }
 
@@ -138,9 +113,12 @@ impl Algorithm for Swift {
                     self.on_rtt(now, rtt);
                 }
             }
-            Event::Loss { .. } => self.decrease(now, 0.0),
+            Event::Loss { .. } => {
+                let at = Moment { now, round: self.rtt };
+                self.rules().decrease(self.window(), at, 0.0);
+            }
             _ => {}
         }
-        self.answer(path, answers);
+        answer(self.cwnd, self.packet, self.rtt, path, answers);
     }
 }
