@@ -206,3 +206,46 @@ fn unreliable_services_are_told_to_use_cn() {
     sandbox.write("rc.toml", incast(&top("ack").replace("\"uc\"", "\"rc\""), "write"));
     sandbox.succeeds(&["check", "rc.toml"]);
 }
+
+/// When switches mark and what follows is all settings: a branch may change it, but not whether anything marks.
+#[test]
+fn a_branch_has_other_marks_and_another_table() {
+    let sandbox = Sandbox::new();
+    let top = "[infiniband]\n[congestion_control.infiniband]\nccti_timer = \"10.24us\"\n\
+               [roce]\npath_mtu = 2048\n";
+    sandbox.write("incast.toml", incast(top, "write"));
+    let kept = ["--checkpoint-every", "50us", "--keep-checkpoints", "--quiet"];
+    sandbox.succeeds(&[&["run", "incast.toml", "--out", "whole"][..], &kept].concat());
+    let branch = |sets: &[&str], out: &str| {
+        let sets = sets.iter().flat_map(|set| ["--set", *set]);
+        let all = ["branch", "whole", "--at", "100us", "--out", out, "--force", "--quiet"];
+        sandbox.rocelab(&all.into_iter().chain(sets).collect::<Vec<_>>())
+    };
+    let digest = |folder: &str| sandbox.json(&format!("{folder}/summary.json"))["digest"].clone();
+    let section = "infiniband.congestion_control";
+    let changed = |sets: &[&str]| {
+        let ended = branch(sets, "out");
+        assert_eq!(ended.code, Some(0), "{sets:?}: {ended:?}");
+        digest("out") != digest("whole")
+    };
+    assert!(!changed(&[&format!("{section}.threshold=8")]), "it is the default");
+    assert!(changed(&[&format!("{section}.threshold=15")]));
+    assert!(changed(&[&format!("{section}.marking_rate=3")]));
+    assert!(changed(&[&format!("{section}={{ packet_size = 34 }}")]));
+    // From the branch on nothing is marked.
+    let [out, whole] = ["out", "whole"].map(|of| marks(&sandbox, of)["fecn"].as_u64());
+    assert!(out < whole && out > Some(0), "{out:?} {whole:?}");
+    assert!(changed(&["congestion_control.infiniband.ccti_timer=\"153.6us\""]));
+    // The index is above this limit when the branch begins.
+    assert!(changed(&["congestion_control.infiniband.ccti_limit=2"]));
+    for (set, words) in [
+        ("infiniband.vl_buffer=64KiB", ["cannot change infiniband.vl_buffer", section]),
+        ("infiniband.congestion_control.threshold=0", ["whether something is there", "may differ"]),
+        ("infiniband.congestion_controls.threshold=3", ["cannot change", section]),
+    ] {
+        let ended = branch(&[set], "refused");
+        assert_eq!(ended.code, Some(2), "{set}: {ended:?}");
+        assert!(words.iter().all(|word| ended.stderr.contains(word)), "{set}: {}", ended.stderr);
+    }
+    assert!(!sandbox.path("refused").exists());
+}
