@@ -14,6 +14,7 @@ mod default_sampling;
 mod endless_tcp;
 mod failures;
 mod faults;
+mod forward_marks;
 mod hop_limit;
 mod host_models;
 mod hpcc_ns3;
@@ -47,6 +48,7 @@ mod tcp;
 mod telemetry;
 mod topology;
 mod unanswered;
+mod ways;
 
 pub use self::build::MAX_FLOWS;
 pub(crate) use self::resolve::default_ecn;
