@@ -33,9 +33,9 @@ pub(crate) struct SmArguments {
     /// The routing engine. [default: that of the scenario]
     #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(Engine::ALL.map(Engine::name)))]
     engine: Option<String>,
-    /// Give each port of a channel adapter 2^LMC LIDs.
-    #[arg(long, value_name = "LMC", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=7))]
-    lmc: u8,
+    /// Give each port of a channel adapter 2^LMC LIDs. [default: that of the scenario, or 0]
+    #[arg(long, value_name = "LMC", value_parser = clap::value_parser!(u8).range(0..=7))]
+    lmc: Option<u8>,
     /// A file with the GUIDs of the root switches, one to a line, for `updn` and `ftree`. [default: those of the
     /// scenario; else the engine finds them]
     #[arg(long, value_name = "FILE")]
@@ -143,7 +143,9 @@ impl SmArguments {
             };
             Failure::Input(format!("{}: {error}; {help}", self.net.display()))
         };
-        Subnet::new(topology, manager, self.lmc).map_err(wrong)
+        let of_scenario = plan.and_then(|plan| Some(plan.infiniband.as_ref()?.manager.lmc));
+        let lmc = self.lmc.or(of_scenario).unwrap_or(0);
+        Subnet::new(topology, manager, lmc).map_err(wrong)
     }
 
     /// The node that runs the subnet manager.

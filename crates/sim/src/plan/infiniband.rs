@@ -55,6 +55,8 @@ pub struct InfiniBandPlan {
 pub struct SubnetManagerPlan {
     /// The routing engine.
     pub engine: Engine,
+    /// Each port of a host has 2 to the power of it LIDs.
+    pub lmc: u8,
     /// Root switches; without them, the engine finds them.
     pub roots: Option<Vec<NodeId>>,
     /// Data lanes that the engine may use.
@@ -85,7 +87,7 @@ impl SubnetManagerPlan {
     ///
     /// # Errors
     /// Why it is none.
-    pub fn subnet(topology: &Topology, active: &[bool]) -> Result<Subnet, String> {
+    pub fn subnet(topology: &Topology, active: &[bool], lmc: u8) -> Result<Subnet, String> {
         let adjacency = topology.adjacency();
         let has_link = |&host: &NodeId| {
             let mut ports = adjacency.ports_of(host).iter();
@@ -93,7 +95,7 @@ impl SubnetManagerPlan {
         };
         let manager = topology.hosts().find(has_link).or_else(|| topology.hosts().next());
         let manager = manager.unwrap_or(0);
-        let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, 0);
+        let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, lmc);
         subnet.map_err(|error| error.to_string())
     }
 
@@ -107,7 +109,7 @@ impl SubnetManagerPlan {
     /// # Errors
     /// Why the network is no subnet.
     pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
-        let subnet = Self::subnet(topology, active)?;
+        let subnet = Self::subnet(topology, active, self.lmc)?;
         let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
         let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
         let options = Options { lanes: self.lanes, roots, tables: self.tables.clone() };
@@ -126,21 +128,21 @@ impl SubnetManagerPlan {
 }
 
 impl RoutedSubnet {
-    /// What switches do with packets for each host, in the order of switches and hosts.
+    /// What switches do with packets for each LID of each host, in the order of switches, hosts and LIDs.
     pub fn routes(&self) -> Vec<StaticRoute> {
-        let hosts: Vec<_> = self.hosts().collect();
+        let lids: Vec<_> = self.lids().collect();
         let mut routes = Vec::new();
         for switch in 0..self.subnet.switches().len() {
-            for &(host, lid) in &hosts {
+            for &(host, path_bits, lid) in &lids {
                 let ports = self.ports_towards(switch, lid);
                 if ports.is_empty() {
                     continue;
                 }
                 let switch = self.node_of(switch);
-                routes.push(StaticRoute { switch, destination: host, ports });
+                routes.push(StaticRoute { switch, destination: host, path_bits, ports });
             }
         }
-        routes.sort_by_key(|route| (route.switch, route.destination));
+        routes.sort_by_key(|route| (route.switch, route.destination, route.path_bits));
         routes
     }
 
@@ -169,12 +171,15 @@ impl RoutedSubnet {
         }
     }
 
-    /// Hosts with their LIDs.
-    pub(crate) fn hosts(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
+    /// The LIDs of hosts, each with its path bits: by how much it is above the base LID of its host.
+    pub(crate) fn lids(&self) -> impl Iterator<Item = (NodeId, u8, u16)> + '_ {
         let all = (0u32..).zip(&self.end_ports);
-        all.filter_map(|(node, &end_port)| {
+        let hosts = all.filter_map(|(node, &end_port)| {
             let end_port = &self.subnet.end_ports()[end_port?];
-            (end_port.kind == NodeKind::ChannelAdapter).then_some((node, end_port.lids.base))
+            (end_port.kind == NodeKind::ChannelAdapter).then_some((node, end_port.lids))
+        });
+        hosts.flat_map(|(node, lids)| {
+            (0..=u8::MAX).zip(lids.iter()).map(move |(path_bits, lid)| (node, path_bits, lid))
         })
     }
 
@@ -183,19 +188,32 @@ impl RoutedSubnet {
         self.end_ports.get(node as usize).is_some_and(Option::is_some)
     }
 
-    /// The LID of a node; none if the subnet manager does not reach it.
+    /// The base LID of a node; none if the subnet manager does not reach it.
     pub fn lid(&self, node: NodeId) -> Option<u16> {
         let end_port = self.end_ports.get(node as usize).copied().flatten()?;
         Some(self.subnet.end_ports()[end_port].lids.base)
     }
 
-    /// The service level of packets from one host to another, where the engine says so: none if it does not give any.
-    pub fn service_level(&self, from: NodeId, to: NodeId) -> Option<u8> {
+    /// The LID of a node with the path bits in `entropy`, of which as many of the lowest bits count as the LMC says.
+    pub(crate) fn lid_of_path(&self, node: NodeId, entropy: u32) -> Option<u16> {
+        let end_port = self.end_ports.get(node as usize).copied().flatten()?;
+        let lids = self.subnet.end_ports()[end_port].lids;
+        #[expect(clippy::cast_possible_truncation, reason = "the count of LIDs has 16 bits")]
+        Some(lids.base + (entropy & u32::from(lids.count - 1)) as u16)
+    }
+
+    /// The service level of packets from one host to another with the path bits in `entropy`, where the engine says so: none if it
+    /// does not give any.
+    pub fn service_level(&self, from: NodeId, to: NodeId, entropy: u32) -> Option<u8> {
         if self.routing.tables.lanes <= 1 {
             return None;
         }
         let source = self.end_ports.get(from as usize).copied().flatten()?;
-        Some(self.routing.tables.service_level(&self.subnet, source, self.lid(to)?))
+        Some(self.routing.tables.service_level(
+            &self.subnet,
+            source,
+            self.lid_of_path(to, entropy)?,
+        ))
     }
 }
 
@@ -260,9 +278,15 @@ fn connected(
 }
 
 impl Plan {
-    /// The service level of packets from a host to another: that of the path, where the routing engine gives one.
-    pub fn service_level(&self, from: NodeId, to: NodeId, priority: u8) -> u8 {
-        let routed = self.infiniband.as_ref().and_then(|plan| plan.routed.service_level(from, to));
+    /// The service level of packets from a host to another that have a `priority` and an `entropy`: that of the path, where the routing
+    /// engine gives one.
+    pub fn service_level(
+        &self,
+        (from, to): (NodeId, NodeId),
+        (priority, entropy): (u8, u32),
+    ) -> u8 {
+        let subnet = self.infiniband.as_ref().map(|plan| &plan.routed);
+        let routed = subnet.and_then(|routed| routed.service_level(from, to, entropy));
         routed.unwrap_or(priority)
     }
 

@@ -12,8 +12,8 @@ use rocelab_wire::TelemetryKind;
 use super::{algorithms, of_ethernet, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, Place, RoceVersion, Scenario,
-    VlBuffer, ensure,
+    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, PathBits, Place, RoceVersion,
+    Scenario, VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -40,6 +40,7 @@ pub(super) fn as_planned(mut scenario: Scenario) -> Scenario {
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let Some(config) = &scenario.infiniband else { return Ok(()) };
     check_lanes(config)?;
+    check_path_bits(config)?;
     engine_of(config)?;
     check_roots(config)?;
     check_choice(config)?;
@@ -47,6 +48,31 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     check_marks(config)?;
     of_ethernet::check(scenario)?;
     check_algorithms(scenario)
+}
+
+/// LIDs are as many as the LMC says.
+fn check_path_bits(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let lmc = config.lmc;
+    ensure(lmc <= rocelab_subnet::MOST_LMC, || {
+        Fault::at("infiniband.lmc", "a port has at most 128 LIDs").value(lmc).help("give 0 to 7")
+    })?;
+    ensure(lmc > 0 || config.path_bits == PathBits::default(), || {
+        Fault::at("infiniband.path_bits", "a port has one LID: no connection has a choice")
+            .help("leave it out, or give an `infiniband.lmc` above 0")
+    })?;
+    let PathBits::List(list) = &config.path_bits else { return Ok(()) };
+    let key = "infiniband.path_bits.list";
+    let fix = || format!("give numbers from 0 to {}", (1_u32 << lmc) - 1);
+    ensure(!list.is_empty(), || {
+        Fault::at(key, "connections would have no LID to send to").help(fix())
+    })?;
+    let beyond = list.iter().position(|&bits| u32::from(bits) >= 1 << lmc);
+    ensure(beyond.is_none(), || {
+        let place = beyond.unwrap_or(0);
+        Fault::at(format!("{key}[{place}]"), format!("a port has {} LIDs", 1_u32 << lmc))
+            .value(list[place])
+            .help(fix())
+    })
 }
 
 fn check_lanes(config: &InfiniBandConfig) -> Result<(), Fault> {
@@ -184,11 +210,12 @@ pub(super) fn build(
     };
     let no_subnet = |reason: String| {
         Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
-            .help("use a smaller topology, or one whose hosts are all connected")
+            .help("use a smaller topology or LMC, or one whose hosts are all connected")
     };
     let tables = match &config.sm.lfts {
         Some(path) => {
-            let subnet = SubnetManagerPlan::subnet(topology, active).map_err(no_subnet)?;
+            let subnet =
+                SubnetManagerPlan::subnet(topology, active, config.lmc).map_err(no_subnet)?;
             Some(tables_of(&scenario.folder().join(path), &subnet)?)
         }
         None => None,
@@ -196,6 +223,7 @@ pub(super) fn build(
     let manager = SubnetManagerPlan {
         tables,
         engine: engine_of(config)?,
+        lmc: config.lmc,
         roots,
         lanes: config.data_vls,
         is_adaptive: config.sm.adaptive_routing != AdaptiveRouting::None,
@@ -245,7 +273,7 @@ fn tables_of(path: &std::path::Path, subnet: &Subnet) -> Result<ForwardingTables
 /// Gives flows the service levels of their paths, where the routing engine says them.
 pub(super) fn set_service_levels(routed: &RoutedSubnet, flows: &mut [FlowPlan]) {
     for flow in flows {
-        let level = routed.service_level(flow.source, flow.destination);
+        let level = routed.service_level(flow.source, flow.destination, flow.entropy);
         flow.priority = level.unwrap_or(flow.priority);
     }
 }
@@ -264,10 +292,10 @@ fn check_ways(
         leaves.map(|far| far.node).filter(|&one| topology.is_switch(one)).collect();
     leaves.sort_unstable();
     leaves.dedup();
-    let hosts = topology.hosts().count();
+    let lids = topology.hosts().count() << config.lmc;
     let complete = |leaf: &&u32| {
         let of_leaf = routes.partition_point(|route| route.switch < **leaf);
-        routes[of_leaf..].iter().take_while(|route| route.switch == **leaf).count() == hosts
+        routes[of_leaf..].iter().take_while(|route| route.switch == **leaf).count() == lids
     };
     let lacking = leaves.iter().find(|leaf| !complete(leaf)).filter(|_| switches > 0);
     ensure(lacking.is_none(), || {
@@ -280,9 +308,9 @@ fn check_ways(
 /// Tables of a file have a way to every host from every switch that has hosts. Ways in circles are told as such elsewhere.
 fn check_tables_of_file(topology: &Topology, routed: &RoutedSubnet) -> Result<(), Fault> {
     let (subnet, tables) = (&routed.subnet, &routed.routing.tables.forwarding);
-    let hosts: Vec<_> = routed.hosts().collect();
+    let lids: Vec<_> = routed.lids().collect();
     let leaves = (0..subnet.graph().len()).filter(|&leaf| subnet.adapters(leaf).next().is_some());
-    for (leaf, &(host, lid)) in leaves.flat_map(|leaf| hosts.iter().map(move |to| (leaf, to))) {
+    for (leaf, &(host, _, lid)) in leaves.flat_map(|leaf| lids.iter().map(move |to| (leaf, to))) {
         let Path::Dropped(passed) = tables.path(subnet, leaf, lid) else { continue };
         let last = passed.last().map_or(leaf, |last| {
             match subnet.graph().ports(last.switch).get(usize::from(last.port)) {
@@ -299,6 +327,19 @@ fn check_tables_of_file(topology: &Topology, routed: &RoutedSubnet) -> Result<()
             .help("add the entry to the file, or use tables of the whole subnet"));
     }
     Ok(())
+}
+
+/// Packets of an alternate path have the service level of the first path, which is that of another LID.
+pub(super) fn check_alternate_paths(plan: &Plan) -> Result<(), Fault> {
+    let Some(infiniband) = &plan.infiniband else { return Ok(()) };
+    let by_lid = infiniband.routed.routing.engine == Engine::Dfsssp;
+    ensure(!by_lid || infiniband.manager.lmc == 0 || !plan.has_alternate_paths(), || {
+        let text = "`dfsssp` gives each LID of a host a service level of its own, and the packets of an alternate path keep that \
+                    of the first path";
+        Fault::at("infiniband.lmc", text)
+            .value(infiniband.manager.lmc)
+            .help("use `lmc = 0` or another engine, or leave out `alternate_path`")
+    })
 }
 
 /// What a plan says of buffers: each lane has room for a packet of the path MTU.

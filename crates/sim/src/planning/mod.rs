@@ -33,6 +33,7 @@ mod multicast;
 mod neighbours;
 mod numbering;
 mod of_ethernet;
+mod path_bits;
 mod ports;
 mod priority;
 mod receivers;

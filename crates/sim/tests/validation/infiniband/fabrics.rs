@@ -98,10 +98,12 @@ fn fabric(dice: &mut Dice) -> String {
     let interval = dice.one(&["0s", "256ns", "2us"]);
     let forwarding = dice.one(&["store-and-forward", "cut-through"]);
     let latency = dice.one(&["0s", "130ns"]);
+    let lmc = dice.one(&[0, 0, 1, 2]);
+    let path_bits = if lmc > 0 { dice.one(&["round-robin", "random"]) } else { "round-robin" };
     let all = format!("host-0..host-{}", hosts - 1);
     let names = format!("switch-0..switch-{}", switches - 1);
     format!(
-        "stop = \"100ms\"\n[infiniband]\ndata_vls = {lanes}\nvl_buffer = \"{buffer}\"\nupdate_interval = \
+        "stop = \"100ms\"\n[infiniband]\ndata_vls = {lanes}\nlmc = {lmc}\npath_bits = \"{path_bits}\"\nvl_buffer = \"{buffer}\"\nupdate_interval = \
          \"{interval}\"\n[infiniband.sm]\nengine = \"{engine}\"\n[switch]\nforwarding = \"{forwarding}\"\nlatency = \
          \"{latency}\"\n[roce]\npath_mtu = {mtu}\n{}",
         network(&all, &names, &links, &flows)
