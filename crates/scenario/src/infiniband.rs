@@ -115,6 +115,10 @@ pub struct SubnetManagerConfig {
     /// folder. They stay as they are after failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lfts: Option<PathBuf>,
+    /// With `file`: the service level of each path, as `rocelab sm` writes them to `sl.txt`: lines `SLID DLID SL`. LIDs are those of
+    /// `lfts`, where that names ports by their GUIDs, else those of the scenario. Default: flows have their `priority`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sl_file: Option<PathBuf>,
     /// Whether switches choose among the ports of the least hops: as the tables say alone (`"none"`), for each packet the least
     /// busy (`"greedy"`), or the least busy for 2 us at a time and destination (`"bounded"`). With `minhop`, `updn` and `ftree`.
     #[serde(skip_serializing_if = "AdaptiveRouting::is_none")]
@@ -129,6 +133,7 @@ impl Default for SubnetManagerConfig {
         Self {
             engine: "minhop".to_owned(),
             lfts: None,
+            sl_file: None,
             adaptive_routing: AdaptiveRouting::None,
             roots: Vec::new(),
         }

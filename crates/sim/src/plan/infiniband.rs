@@ -1,5 +1,6 @@
 //! A subnet of InfiniBand: lanes, buffers, and what the subnet manager decided.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rocelab_fabric::topology::{Adjacency, Cabling, Neighbour};
@@ -9,7 +10,7 @@ use rocelab_fabric::{
 };
 use rocelab_subnet::{
     AdaptiveGroups, Engine, ForwardingTables, Guid, Node, NodeKind, Options, PortId, Routing,
-    Subnet,
+    ServiceLevels, Subnet,
 };
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};
@@ -44,6 +45,8 @@ pub struct InfiniBandPlan {
     pub update_interval: Duration,
     /// When switches set FECN; none: never.
     pub congestion_control: Option<FecnConfig>,
+    /// Ports of switches that set FECN without credits too, whatever the mask says.
+    pub victim_ports: BTreeSet<(NodeId, u16)>,
     /// Who routes, and how.
     pub manager: SubnetManagerPlan,
     /// What it decided of the whole network.
@@ -65,6 +68,8 @@ pub struct SubnetManagerPlan {
     pub is_adaptive: bool,
     /// The tables of the engine `file`.
     pub tables: Option<ForwardingTables>,
+    /// The service levels of the engine `file`.
+    pub levels: Option<ServiceLevels>,
 }
 
 /// LIDs, forwarding tables and service levels.
@@ -112,7 +117,8 @@ impl SubnetManagerPlan {
         let subnet = Self::subnet(topology, active, self.lmc)?;
         let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
         let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
-        let options = Options { lanes: self.lanes, roots, tables: self.tables.clone() };
+        let (tables, levels) = (self.tables.clone(), self.levels.clone());
+        let options = Options { lanes: self.lanes, roots, tables, levels };
         let routing = rocelab_subnet::route(&subnet, self.engine, &options);
         let groups =
             self.is_adaptive.then(|| AdaptiveGroups::new(&subnet, routing.engine, &options));
@@ -202,10 +208,16 @@ impl RoutedSubnet {
         Some(lids.base + (entropy & u32::from(lids.count - 1)) as u16)
     }
 
+    /// Whether the engine, or a file, gives each path its service level.
+    pub(crate) fn gives_levels(&self) -> bool {
+        let tables = &self.routing.tables;
+        tables.lanes > 1 || tables.service_levels.are_by_end_port()
+    }
+
     /// The service level of packets from one host to another with the path bits in `entropy`, where the engine says so: none if it
     /// does not give any.
     pub fn service_level(&self, from: NodeId, to: NodeId, entropy: u32) -> Option<u8> {
-        if self.routing.tables.lanes <= 1 {
+        if !self.gives_levels() {
             return None;
         }
         let source = self.end_ports.get(from as usize).copied().flatten()?;
@@ -325,7 +337,8 @@ impl InfiniBandPorts<'_> {
         neighbour: &Neighbour,
         adjacency: &Adjacency,
     ) -> Option<FecnMarker> {
-        let config = self.0.infiniband.as_ref()?.congestion_control?;
+        let plan = self.0.infiniband.as_ref()?;
+        let config = plan.congestion_control.as_ref()?;
         if config.threshold == 0 {
             return None;
         }
@@ -333,7 +346,11 @@ impl InfiniBandPorts<'_> {
         // The lanes of an input port have buffers of one size.
         let buffer = |input: &Neighbour| u32::from(self.lane_buffers(switch, input)[0]) * BLOCK;
         let buffers = adjacency.ports_of(switch).iter().map(buffer);
-        Some(FecnMarker::new(&config, buffers, leads_to_adapter))
+        let marker = FecnMarker::new(config, buffers, leads_to_adapter);
+        let port = adjacency.port_of_link(switch, neighbour.link);
+        let port = port.and_then(|port| u16::try_from(port).ok());
+        let is_named = port.is_some_and(|port| plan.victim_ports.contains(&(switch, port)));
+        Some(if is_named { marker.marking_as_victim() } else { marker })
     }
 
     /// How long the credits of a packet of the path MTU that comes in at the port of `node` behind which `neighbour` is are on

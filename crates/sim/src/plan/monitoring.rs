@@ -92,7 +92,7 @@ impl Pings<'_> {
     /// How many queue pairs a host has for pings.
     pub(crate) fn queue_pairs(self) -> u32 {
         match &self.0.infiniband {
-            Some(infiniband) if infiniband.routed.routing.tables.lanes > 1 => 8,
+            Some(infiniband) if infiniband.routed.gives_levels() => 8,
             _ => 1,
         }
     }

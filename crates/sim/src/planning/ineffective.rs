@@ -120,7 +120,7 @@ fn endpoint_windows<'a>(
 
 /// FECN marks that nobody follows, or a congestion control whose marks are never made.
 fn forward_marks(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
-    let marks = scenario.infiniband.as_ref()?.congestion_control?;
+    let marks = scenario.infiniband.as_ref()?.congestion_control.as_ref()?;
     let is_followed = plan.algorithms().iter().any(|algorithm| algorithm.needs_ecn());
     let section = "infiniband.congestion_control";
     if !is_followed {

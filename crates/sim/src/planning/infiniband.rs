@@ -1,19 +1,20 @@
 //! `[infiniband]`, checked, and what it means for the rest of a scenario.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight, read_text};
-use rocelab_subnet::{AdaptiveGroups, Engine, Far, ForwardingTables, Path, Subnet, lft_file};
+use rocelab_fabric::{LinkFlowControl, NodeId, SwitchConfig, Topology, VlWeight};
+use rocelab_subnet::{AdaptiveGroups, Engine, Far, Path};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 use rocelab_wire::TelemetryKind;
 
-use super::{algorithms, of_ethernet, switches};
+use super::{algorithms, infiniband_files, of_ethernet, ports, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, PathBits, Place, RoceVersion,
-    Scenario, VlBuffer, ensure,
+    AdaptiveRouting, Fault, Forwarding, InfiniBandConfig, PathBits, RoceVersion, Scenario,
+    VlBuffer, ensure,
 };
 
 /// The most entries of a list of lanes (IBTA 7.6.9).
@@ -140,6 +141,10 @@ fn check_tables(config: &InfiniBandConfig) -> Result<(), Fault> {
             .help("name a file such as OpenSM's opensm-lfts.dump"),
         false => Fault::at("infiniband.sm.lfts", format!("`{}` reads no tables", config.sm.engine))
             .help("leave it out, or use `engine = \"file\"`"),
+    })?;
+    ensure(is_file || config.sm.sl_file.is_none(), || {
+        let text = format!("`{}` reads no service levels", config.sm.engine);
+        Fault::at("infiniband.sm.sl_file", text).help("leave it out, or use `engine = \"file\"`")
     })
 }
 
@@ -212,16 +217,18 @@ pub(super) fn build(
         Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
             .help("use a smaller topology or LMC, or one whose hosts are all connected")
     };
-    let tables = match &config.sm.lfts {
-        Some(path) => {
+    let (tables, levels) = match &config.sm.lfts {
+        Some(_) => {
             let subnet =
                 SubnetManagerPlan::subnet(topology, active, config.lmc).map_err(no_subnet)?;
-            Some(tables_of(&scenario.folder().join(path), &subnet)?)
+            let (tables, levels) = infiniband_files::read(scenario, &config.sm, &subnet)?;
+            (Some(tables), levels)
         }
-        None => None,
+        None => (None, None),
     };
     let manager = SubnetManagerPlan {
         tables,
+        levels,
         engine: engine_of(config)?,
         lmc: config.lmc,
         roots,
@@ -242,32 +249,26 @@ pub(super) fn build(
         arbitration: config.qos.arbitration(),
         vl_buffer: config.vl_buffer,
         update_interval: config.update_interval,
-        congestion_control: config.congestion_control,
+        congestion_control: config.congestion_control.clone(),
+        victim_ports: victim_ports(config, topology)?,
         manager,
         routed: Arc::new(routed),
     }))
 }
 
-/// The forwarding tables in a file.
-fn tables_of(path: &std::path::Path, subnet: &Subnet) -> Result<ForwardingTables, Fault> {
-    let text = read_text(path).map_err(|error| {
-        Fault::at("infiniband.sm.lfts", format!("`{}` cannot be read: {error}", path.display()))
-            .help(
-                "name a file such as OpenSM's opensm-lfts.dump, relative to the scenario's folder",
-            )
-    })?;
-    lft_file::read(path, &text, subnet).map_err(|error| {
-        let mut fault = Fault::at("", error.message()).value(error.value()).help(error.help());
-        let lines = text.split_inclusive('\n');
-        let before: usize = lines.clone().take(error.line().saturating_sub(1)).map(str::len).sum();
-        let line = lines.clone().nth(error.line().saturating_sub(1)).unwrap_or_default();
-        let start = before + line.find(error.value()).unwrap_or(0);
-        let span = start..text.len().min(start + error.value().len());
-        let key = format!("line {}", error.line().max(1));
-        let file = FilePlace { file: path.to_owned(), text: text.as_str().into(), span, key };
-        fault.place = Place::File(Box::new(file));
-        fault
-    })
+/// The ports that set FECN without credits, by name.
+fn victim_ports(
+    config: &InfiniBandConfig,
+    topology: &Topology,
+) -> Result<BTreeSet<(NodeId, u16)>, Fault> {
+    let named = config.congestion_control.as_ref().map(|marks| &marks.victim_ports[..]);
+    match named.unwrap_or_default() {
+        [] => Ok(BTreeSet::new()),
+        names => {
+            let key = "infiniband.congestion_control.victim_ports";
+            Ok(ports::of_switches(key, names, topology)?.into_iter().collect())
+        }
+    }
 }
 
 /// Gives flows the service levels of their paths, where the routing engine says them.

@@ -19,6 +19,7 @@ mod host_models;
 mod hpcc_ns3;
 mod ineffective;
 mod infiniband;
+mod infiniband_files;
 mod ingress;
 mod integrity;
 mod keys;

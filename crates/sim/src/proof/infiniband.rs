@@ -140,7 +140,9 @@ fn loops(plan: &Plan, infiniband: &InfiniBandPlan, routed: &RoutedSubnet) -> Vec
         });
         level.map_or(any, |level| 1 << plan.lane_of(level))
     };
-    let found = credit_loops_by(&routed.subnet, &routed.routing.tables.forwarding, lanes_of);
+    let by_end_port = infiniband.routed.routing.tables.service_levels.are_by_end_port();
+    let tables = (&routed.routing.tables.forwarding, by_end_port);
+    let found = credit_loops_by(&routed.subnet, tables, lanes_of);
     found.iter().map(|one| named(plan, routed, one)).collect()
 }
 

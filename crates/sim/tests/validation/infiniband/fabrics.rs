@@ -10,7 +10,10 @@ use super::{flow, link, network};
 use crate::support::{Dice, Run, plan, run, try_plan};
 
 /// A ring of so many switches with so many hosts each, which send to the hosts so many switches ahead.
-fn ring((switches, hosts, ahead): (usize, usize, usize), (engine, lanes): (&str, u8)) -> String {
+pub(super) fn ring(
+    (switches, hosts, ahead): (usize, usize, usize),
+    (engine, lanes): (&str, u8),
+) -> String {
     let (mut links, mut flows) = (Vec::new(), Vec::new());
     for switch in 0..switches {
         for host in 0..hosts {

@@ -4,6 +4,7 @@ mod congestion;
 mod congestion_control;
 mod credits;
 mod fabrics;
+mod files;
 mod lmc;
 
 /// Links between nodes, in the form of `[topology.graph]`.
