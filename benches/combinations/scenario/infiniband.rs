@@ -95,6 +95,12 @@ impl Shape {
                 table([("engine", engine.into()), ("adaptive_routing", adaptive.into())]).into(),
             );
         }
+        // `dfsssp` has a service level for each LID, and a queue pair with two paths has one.
+        let roce = self.made.table.get("roce").and_then(Value::as_table);
+        let has_second_path = roce.is_some_and(|roce| roce.contains_key("queue_pair"));
+        if (engine != "dfsssp" || !has_second_path) && self.random.once_in(3) {
+            self.several_lids(&mut own);
+        }
         if self.random.once_in(2) {
             let least = (self.mtu + 64).div_ceil(64) * 64;
             let packets = self.random.within(1..=8);
@@ -105,6 +111,22 @@ impl Shape {
             own.insert("update_interval".into(), Self::time(interval));
         }
         own
+    }
+
+    /// Several LIDs for each host.
+    fn several_lids(&mut self, own: &mut Table) {
+        let lmc = self.random.within(1..=3);
+        own.insert("lmc".into(), number(lmc));
+        match self.random.within(0..=2) {
+            0 => {}
+            1 => {
+                own.insert("path_bits".into(), "random".into());
+            }
+            _ => {
+                let list = vec![number((1 << lmc) - 1), number(0)];
+                own.insert("path_bits".into(), table([("list", Value::Array(list))]).into());
+            }
+        }
     }
 
     /// When switches set FECN.

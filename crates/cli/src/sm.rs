@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use rocelab_subnet::{
-    Engine, Guid, NodeKind, Options, Routing, SERVICE_LEVELS, Subnet, SubnetError, Topology,
-    credit_loops, dump, ibnetdiscover, lft_file, roots, route,
+    Engine, Guid, NodeKind, Options, Routing, SERVICE_LEVELS, ServiceLevels, Subnet, SubnetError,
+    Topology, credit_loops, dump, ibnetdiscover, lft_file, roots, route, sl_file,
 };
 
 use rocelab_sim::{Plan, Planning, Scenario, SubnetManagerPlan, subnet_topology};
@@ -33,9 +33,9 @@ pub(crate) struct SmArguments {
     /// The routing engine. [default: that of the scenario]
     #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(Engine::ALL.map(Engine::name)))]
     engine: Option<String>,
-    /// Give each port of a channel adapter 2^LMC LIDs.
-    #[arg(long, value_name = "LMC", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=7))]
-    lmc: u8,
+    /// Give each port of a channel adapter 2^LMC LIDs. [default: that of the scenario, or 0]
+    #[arg(long, value_name = "LMC", value_parser = clap::value_parser!(u8).range(0..=7))]
+    lmc: Option<u8>,
     /// A file with the GUIDs of the root switches, one to a line, for `updn` and `ftree`. [default: those of the
     /// scenario; else the engine finds them]
     #[arg(long, value_name = "FILE")]
@@ -43,6 +43,9 @@ pub(crate) struct SmArguments {
     /// The forwarding tables of the engine `file`, as in opensm-lfts.dump.
     #[arg(long, value_name = "FILE", required_if_eq("engine", "file"))]
     lfts: Option<PathBuf>,
+    /// The service levels of the engine `file`, as in sl.txt. [default: those of the scenario; else SL 0]
+    #[arg(long, value_name = "FILE", requires = "lfts")]
+    sl_file: Option<PathBuf>,
     /// The node that runs the subnet manager, by its name or GUID. [default: the first one, of a scenario the first host]
     #[arg(long, value_name = "NODE")]
     manager: Option<String>,
@@ -143,7 +146,9 @@ impl SmArguments {
             };
             Failure::Input(format!("{}: {error}; {help}", self.net.display()))
         };
-        Subnet::new(topology, manager, self.lmc).map_err(wrong)
+        let of_scenario = plan.and_then(|plan| Some(plan.infiniband.as_ref()?.manager.lmc));
+        let lmc = self.lmc.or(of_scenario).unwrap_or(0);
+        Subnet::new(topology, manager, lmc).map_err(wrong)
     }
 
     /// The node that runs the subnet manager.
@@ -185,8 +190,8 @@ impl SmArguments {
         manager: Option<&SubnetManagerPlan>,
     ) -> Result<Options, Failure> {
         let mut options = Options::default();
-        if let Some(SubnetManagerPlan { roots, lanes, tables, .. }) = manager {
-            options.tables = tables.clone();
+        if let Some(SubnetManagerPlan { roots, lanes, tables, levels, .. }) = manager {
+            (options.tables, options.levels) = (tables.clone(), levels.clone());
             let place = |root: &u32| {
                 subnet.switches().iter().position(|&one| u32::try_from(one) == Ok(*root))
             };
@@ -203,12 +208,27 @@ impl SmArguments {
         if let Some(path) = &self.lfts {
             let text = read("--lfts", path)?;
             options.tables = Some(lft_file::read(path, &text, subnet).map_err(wrong_file)?);
+            options.levels = self.levels(path, &text, subnet)?;
         }
         Ok(options)
     }
 
+    /// The service levels in the file that an option names; `text` is that of the tables.
+    fn levels(
+        &self,
+        tables: &Path,
+        text: &str,
+        subnet: &Subnet,
+    ) -> Result<Option<ServiceLevels>, Failure> {
+        let Some(path) = &self.sl_file else { return Ok(None) };
+        let lids = lft_file::lids_now(tables, text, subnet).map_err(wrong_file)?;
+        let text = read("--sl-file", path)?;
+        let most = u8::try_from(SERVICE_LEVELS).unwrap_or(u8::MAX);
+        sl_file::read(path, &text, subnet, &lids, most).map(Some).map_err(wrong_file)
+    }
+
     fn inputs(&self) -> Inputs<'_> {
-        let others = [&self.roots, &self.lfts].into_iter().flatten();
+        let others = [&self.roots, &self.lfts, &self.sl_file].into_iter().flatten();
         let net = Inputs::file(&self.net, "the subnet itself");
         others.map(|path| Inputs::file(path, "a file that is read")).fold(net, Inputs::and)
     }

@@ -11,7 +11,7 @@ const MOST: u8 = 15;
 
 /// `[infiniband.congestion_control]`: when switches set FECN in packets. Needs `[congestion_control.infiniband]`, or another
 /// that follows marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FecnConfig {
     /// From how much on of what came in by one port and waits in a lane of another this one is congested: a weight w from 0 (never) to
@@ -23,6 +23,9 @@ pub struct FecnConfig {
     pub packet_size: u8,
     /// The ports that mark where they are congested and have no credits: there somebody further on is the cause.
     pub victim_mask: VictimMask,
+    /// More ports of switches that do so: `leaf-0:3`, or all of `leaf-0`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub victim_ports: Vec<String>,
 }
 
 /// Which ports mark without credits.
@@ -42,7 +45,13 @@ impl Default for FecnConfig {
     /// Those of Gran et al. (IPDPS 2010) on hardware, but for the threshold: they had 15, with the memory of a chip behind it. A sixteenth
     /// of the few packets that lanes have here by default would mark any two packets of one input.
     fn default() -> Self {
-        Self { threshold: 8, marking_rate: 0, packet_size: 8, victim_mask: VictimMask::default() }
+        Self {
+            threshold: 8,
+            marking_rate: 0,
+            packet_size: 8,
+            victim_mask: VictimMask::default(),
+            victim_ports: Vec::new(),
+        }
     }
 }
 
@@ -106,6 +115,12 @@ impl FecnMarker {
         }
     }
 
+    /// The same, of a port that marks without credits too.
+    #[must_use]
+    pub fn marking_as_victim(self) -> Self {
+        Self { marks_as_victim: true, ..self }
+    }
+
     /// Whether a packet is marked; `draw` gives 64 random bits, and is called only if not every packet is.
     pub fn marks(&self, packet: &StartingPacket, draw: impl FnOnce() -> u64) -> bool {
         // One that nothing waits behind is no congestion.
@@ -162,9 +177,11 @@ mod tests {
             (VictimMask::None, [false, false]),
         ] {
             let config = FecnConfig { victim_mask, ..FecnConfig::default() };
-            let found = [false, true].map(|leads| marks(&marker(config, leads), victim));
+            let found = [false, true].map(|leads| marks(&marker(config.clone(), leads), victim));
             assert_eq!(found, expected, "{victim_mask:?}");
-            assert!(marks(&marker(config, false), PACKET), "it is the root");
+            let unless_named = marker(config, false);
+            assert!(marks(&unless_named, PACKET), "it is the root");
+            assert!(marks(&unless_named.marking_as_victim(), victim), "{victim_mask:?}");
         }
     }
 

@@ -7,6 +7,8 @@ use rocelab_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::path_bits::PathBits;
+
 /// `[infiniband]`: links and switches of InfiniBand in place of Ethernet. Packets have an LRH and no Ethernet header, links
 /// have virtual lanes with credits in place of pauses, and a subnet manager fills the forwarding tables. What `[roce]` says
 /// of queue pairs holds; service levels (SL) take the place of priorities.
@@ -15,6 +17,13 @@ use serde::{Deserialize, Serialize};
 pub struct InfiniBandConfig {
     /// Virtual lanes for data of every link: 1, 2, 4 or 8.
     pub data_vls: u8,
+    /// Each port of a host has 2 to the power of it LIDs (LID mask control): 0 to 7. Each LID has forwarding entries of its own, so that
+    /// connections between two hosts may take several paths.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lmc: u8,
+    /// With an `lmc` above 0: to which LIDs connections send: `"round-robin"`, `"random"`, or `{ list = [0, 2] }`, in turn.
+    #[serde(skip_serializing_if = "PathBits::is_default")]
+    pub path_bits: PathBits,
     /// The buffer of each lane at each port that packets come in by: `"auto"`, or a size. `"auto"` is four packets of the
     /// path MTU, or what fills the cable while packets go the other way too, if that is more; no lane has more than 131,072
     /// bytes ahead.
@@ -38,6 +47,8 @@ impl Default for InfiniBandConfig {
     fn default() -> Self {
         Self {
             data_vls: 4,
+            lmc: 0,
+            path_bits: PathBits::default(),
             vl_buffer: VlBuffer::Auto,
             update_interval: Duration::from_ns(256),
             congestion_control: None,
@@ -45,6 +56,11 @@ impl Default for InfiniBandConfig {
             qos: LaneConfig::default(),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(number: &u8) -> bool {
+    *number == 0
 }
 
 /// The buffer of a lane.
@@ -99,6 +115,10 @@ pub struct SubnetManagerConfig {
     /// folder. They stay as they are after failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lfts: Option<PathBuf>,
+    /// With `file`: the service level of each path, as `rocelab sm` writes them to `sl.txt`: lines `SLID DLID SL`. LIDs are those of
+    /// `lfts`, where that names ports by their GUIDs, else those of the scenario. Default: flows have their `priority`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sl_file: Option<PathBuf>,
     /// Whether switches choose among the ports of the least hops: as the tables say alone (`"none"`), for each packet the least
     /// busy (`"greedy"`), or the least busy for 2 us at a time and destination (`"bounded"`). With `minhop`, `updn` and `ftree`.
     #[serde(skip_serializing_if = "AdaptiveRouting::is_none")]
@@ -113,6 +133,7 @@ impl Default for SubnetManagerConfig {
         Self {
             engine: "minhop".to_owned(),
             lfts: None,
+            sl_file: None,
             adaptive_routing: AdaptiveRouting::None,
             roots: Vec::new(),
         }

@@ -24,6 +24,8 @@ impl Scenario {
         files.extend(self.topology_file().map(|file| ("topology.file.path".to_owned(), file)));
         let tables = self.infiniband.as_ref().and_then(|own| own.sm.lfts.clone());
         files.extend(tables.map(|file| ("infiniband.sm.lfts".to_owned(), file)));
+        let levels = self.infiniband.as_ref().and_then(|own| own.sm.sl_file.clone());
+        files.extend(levels.map(|file| ("infiniband.sm.sl_file".to_owned(), file)));
         files
     }
 

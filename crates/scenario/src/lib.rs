@@ -32,6 +32,7 @@ mod neighbours;
 mod origin;
 mod overrides;
 mod partition;
+mod path_bits;
 mod profile;
 mod queue_pair;
 mod reading;
@@ -91,6 +92,7 @@ pub use monitoring::{MonitoringConfig, PingPairs};
 pub use multicast::{MulticastForwarding, MulticastGroupConfig};
 pub use neighbours::NeighboursConfig;
 pub use partition::PartitionConfig;
+pub use path_bits::PathBits;
 pub use profile::{
     HpccNs3Config, LinkDownConfig, ProfileConfig, QueueMonitorConfig, RateEcnConfig,
 };

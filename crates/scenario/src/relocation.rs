@@ -55,8 +55,9 @@ impl Scenario {
         if let TopologyConfig::File(parameters) = &mut self.topology {
             rename(&mut parameters.path)?;
         }
-        if let Some(file) = self.infiniband.as_mut().and_then(|own| own.sm.lfts.as_mut()) {
-            rename(file)?;
+        if let Some(own) = &mut self.infiniband {
+            let files = own.sm.lfts.iter_mut().chain(&mut own.sm.sl_file);
+            files.into_iter().try_for_each(&mut rename)?;
         }
         let of_classes = self.class.values_mut().map(|class| &mut class.congestion_control);
         let chosen = of_classes.chain([&mut self.congestion_control]).flatten();

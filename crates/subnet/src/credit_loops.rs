@@ -34,21 +34,23 @@ pub fn credit_loops(
     tables: &Tables,
     lane_of: &[u8; SERVICE_LEVELS],
 ) -> Vec<CreditLoop> {
-    credit_loops_by(subnet, &tables.forwarding, |source, lid| {
+    let by_end_port = tables.service_levels.are_by_end_port();
+    credit_loops_by(subnet, (&tables.forwarding, by_end_port), |source, lid| {
         let level = usize::from(tables.service_level(subnet, source, lid));
         lane_of.get(level).map_or(0, |lane| 1_u16.checked_shl((*lane).into()).unwrap_or(0))
     })
 }
 
-/// As [`credit_loops`], where `lanes_of` says which lanes (bit v) packets take from an end port to a LID.
+/// As [`credit_loops`], where `lanes_of` says which lanes (bit v) packets take from an end port to a LID; those from all end ports of a
+/// switch take the same, unless lanes are `by_end_port`.
 pub fn credit_loops_by(
     subnet: &Subnet,
-    forwarding: &ForwardingTables,
+    (forwarding, by_end_port): (&ForwardingTables, bool),
     lanes_of: impl Fn(usize, u16) -> u16,
 ) -> Vec<CreditLoop> {
     let channels = Channels::new(subnet.graph());
     let mut graphs = vec![None; 16];
-    for source in sources(subnet) {
+    for source in sources(subnet, by_end_port) {
         for target in subnet.end_ports().iter().filter(|one| one.kind != NodeKind::Switch) {
             for lid in target.lids.iter() {
                 let lanes = lanes_of(source.end_port, lid);
@@ -81,16 +83,18 @@ pub(crate) fn loop_of(channels: &Channels, dependencies: &Dependencies) -> Optio
     Some(cycle.iter().map(|step| channels.channel(step.channel)).collect())
 }
 
-/// An end port for all of a switch: service levels are the same for all of them.
+/// An end port of a switch.
 struct Source {
     switch: usize,
     end_port: usize,
 }
 
-fn sources(subnet: &Subnet) -> impl Iterator<Item = Source> {
+/// All end ports, or one for all of a switch.
+fn sources(subnet: &Subnet, all: bool) -> impl Iterator<Item = Source> {
     let graph = subnet.graph();
-    (0..graph.len()).filter_map(|switch| {
-        let (_, end_port) = graph.attached(switch).next()?;
-        Some(Source { switch, end_port })
+    let most = if all { usize::MAX } else { 1 };
+    (0..graph.len()).flat_map(move |switch| {
+        let attached = graph.attached(switch).take(most);
+        attached.map(move |(_, end_port)| Source { switch, end_port })
     })
 }

@@ -1,5 +1,6 @@
 //! Reads forwarding tables from a file, for the engine `file`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::error::InputError;
@@ -44,6 +45,24 @@ pub fn read(path: &Path, text: &str, subnet: &Subnet) -> Result<ForwardingTables
     Ok(tables)
 }
 
+/// The LIDs in the `text` of such a file, and those that the same ports have in this subnet, as far as lines name ports by their GUIDs.
+///
+/// # Errors The first line that is wrong.
+pub fn lids_now(
+    path: &Path,
+    text: &str,
+    subnet: &Subnet,
+) -> Result<BTreeMap<u16, u16>, InputError> {
+    let mut lids = BTreeMap::new();
+    for line in Scan::lines(path, text).filter(|line| line.rest().starts_with("0x")) {
+        let (entry, remark) = line.rest().split_once('#').unwrap_or((line.rest(), ""));
+        let text = entry.split_whitespace().next().unwrap_or_default();
+        let lid = lid_of(line, text)?;
+        lids.insert(lid, lid_now(line, subnet, lid, remark)?);
+    }
+    Ok(lids)
+}
+
 /// The switch of `Unicast lids [0-8] of switch Lid 1 guid 0x0000000000200000 ('S1'):`.
 fn switch(line: Scan<'_>, subnet: &Subnet) -> Result<usize, InputError> {
     let words = line.rest().split_whitespace();
@@ -65,8 +84,7 @@ fn entry(
     let (entry, remark) = line.rest().split_once('#').unwrap_or((line.rest(), ""));
     let mut words = entry.split_whitespace();
     let text = words.next().unwrap_or_default();
-    let number = text.strip_prefix("0x").and_then(|digits| u16::from_str_radix(digits, 16).ok());
-    let lid = number.ok_or_else(|| line.blame(text, "is no LID", "write one such as 0x0002"))?;
+    let lid = lid_of(line, text)?;
     let text = words.next().unwrap_or_default();
     let ports = subnet.graph().ports(switch).len();
     let port = text.parse().ok().filter(|&port| usize::from(port) < ports).ok_or_else(|| {
@@ -91,6 +109,12 @@ fn entry(
     }
     tables.set(switch, now, port);
     Ok(())
+}
+
+/// A LID such as `0x0002`.
+fn lid_of(line: Scan<'_>, text: &str) -> Result<u16, InputError> {
+    let number = text.strip_prefix("0x").and_then(|digits| u16::from_str_radix(digits, 16).ok());
+    number.ok_or_else(|| line.blame(text, "is no LID", "write one such as 0x0002"))
 }
 
 /// The LID that an entry is about in this subnet.

@@ -38,6 +38,7 @@ mod link_speed;
 mod ordered;
 pub mod roots;
 mod scan;
+pub mod sl_file;
 mod subnet;
 mod tables;
 mod topology;

@@ -6,6 +6,9 @@ use crate::subnet::Subnet;
 /// What a forwarding table has where it has no port: packets are dropped.
 pub const NO_PORT: u8 = 255;
 
+/// In a file of service levels, a path that no line is about.
+pub(crate) const NO_LEVEL: u8 = 255;
+
 /// The linear forwarding tables (LFTs) of all switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForwardingTables {
@@ -57,6 +60,13 @@ pub enum ServiceLevels {
         /// The SLs.
         levels: Vec<u8>,
     },
+    /// One for each end port as a source and each LID of a destination, row by row: those of a file.
+    ByEndPortAndLid {
+        /// LIDs in a row.
+        lids: usize,
+        /// The SLs; 255 where no packets go.
+        levels: Vec<u8>,
+    },
     /// One for the switch of the source and that of the destination, row by row.
     BySwitches {
         /// Switches in a row.
@@ -64,6 +74,25 @@ pub enum ServiceLevels {
         /// The SLs.
         levels: Vec<u8>,
     },
+}
+
+impl ServiceLevels {
+    /// Lanes that they ask for, if each has its own: the greatest level, and one more.
+    pub(crate) fn lanes(&self) -> u8 {
+        let levels = match self {
+            Self::Zero => &[][..],
+            Self::BySwitchAndLid { levels, .. }
+            | Self::ByEndPortAndLid { levels, .. }
+            | Self::BySwitches { levels, .. } => levels,
+        };
+        let greatest = levels.iter().filter(|&&level| level != NO_LEVEL).max();
+        greatest.map_or(1, |greatest| greatest + 1)
+    }
+
+    /// Whether the end ports of a switch may have different ones for the same path.
+    pub const fn are_by_end_port(&self) -> bool {
+        matches!(self, Self::ByEndPortAndLid { .. })
+    }
 }
 
 /// What a subnet manager decides: how switches forward, and the SL of each path.
@@ -91,6 +120,10 @@ impl Tables {
             ServiceLevels::Zero => None,
             ServiceLevels::BySwitchAndLid { lids, levels } => {
                 switch(source).and_then(|from| levels.get(from * lids + usize::from(lid)))
+            }
+            ServiceLevels::ByEndPortAndLid { lids, levels } => {
+                let level = levels.get(source * lids + usize::from(lid));
+                level.filter(|&&level| level != NO_LEVEL)
             }
             ServiceLevels::BySwitches { switches, levels } => {
                 let to = subnet.owner(lid).and_then(switch);

@@ -454,6 +454,79 @@ fn a_run_by_tables_of_a_file_is_that_of_the_engine() {
     assert!(said.contains("opensm-lfts.dump:") && said.contains("0xzz"), "{said}");
 }
 
+/// Tables of LASH need its service levels: with them a run by files is that of the engine, and without them it has a loop.
+#[test]
+fn service_levels_go_through_a_file_too() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ring.toml", ring("lash", 2));
+    sandbox.succeeds(&["sm", "ring.toml", "--out", "tables"]);
+    sandbox.succeeds(&["run", "ring.toml", "--out", "first"]);
+    let file = "\"file\"\nlfts = \"tables/opensm-lfts.dump\"\n";
+    let levels = format!("{file}sl_file = \"tables/sl.txt\"\n");
+    sandbox.write("file.toml", ring("lash", 2).replace("\"lash\"\n", &levels));
+    sandbox.succeeds(&["run", "file.toml", "--out", "second"]);
+    sandbox.succeeds(&["run", "second/scenario.resolved.toml", "--out", "third"]);
+    let [first, second, third] = ["first", "second", "third"]
+        .map(|of| sandbox.json(&format!("{of}/summary.json"))["digest"].clone());
+    assert_eq!((&first, &first), (&second, &third));
+    let text = sandbox.rocelab(&["check", "file.toml"]).stdout;
+    assert!(text.contains("ok    credit loops         none"), "{text}");
+    sandbox.succeeds(&["sm", "file.toml", "--out", "again"]);
+    assert_eq!(sandbox.files("tables"), sandbox.files("again"));
+    let lfts = "tables/opensm-lfts.dump";
+    let by_option =
+        ["sm", "ring.toml", "--engine", "file", "--lfts", lfts, "--out", "third-tables"];
+    sandbox.succeeds(&[&by_option[..], &["--sl-file", "tables/sl.txt"]].concat());
+    assert_eq!(sandbox.files("tables"), sandbox.files("third-tables"));
+    sandbox.write("none.toml", ring("lash", 2).replace("\"lash\"\n", file));
+    let text = sandbox.rocelab(&["check", "none.toml"]).stdout;
+    assert!(text.contains("WRONG credit loops"), "{text}");
+    let mut levels = sandbox.text("tables/sl.txt");
+    levels = levels.replacen(" 0\n", " 9\n", 1);
+    sandbox.write("tables/sl.txt", levels);
+    let said = sandbox.rocelab(&["run", "file.toml", "--out", "fourth"]).stderr;
+    assert!(said.contains("sl.txt:") && said.contains("from 0 to 7"), "{said}");
+    sandbox.write("no.toml", ring("lash", 2).replace("\"lash\"\n", "\"lash\"\nsl_file = \"x\"\n"));
+    let said = sandbox.rocelab(&["run", "no.toml", "--out", "fifth"]).stderr;
+    assert!(said.contains("infiniband.sm.sl_file") && said.contains("reads no service"), "{said}");
+}
+
+/// Several connections between two hosts of a ring with two cables between switches use both, and packets show their LIDs.
+#[test]
+fn packets_have_the_lids_of_their_paths() {
+    let sandbox = Sandbox::new();
+    let flow = "{ from = \"host-0\", to = \"host-1\", bytes = \"64KB\" }";
+    let text = format!(
+        "[infiniband]\nlmc = 2\n[topology.leaf-spine]\nleaves = 2\nspines = 4\nhosts_per_leaf = 1\nhost_link = {{ rate = \"100Gbps\", \
+         cable = \"3m\" }}\nfabric_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[capture]\nports = [\"host-0\"]\n\
+         [workload.flows]\nlist = [{flow}, {flow}, {flow}, {flow}]\n"
+    );
+    sandbox.write("lmc.toml", text);
+    sandbox.succeeds(&["run", "lmc.toml", "--out", "out"]);
+    let answer = sandbox.succeeds(&["pcap", "decode", "out/capture.pcapng"]);
+    let ends = answer.lines().filter_map(|line| line.split_once(" lid ")?.1.split_once(", vl "));
+    let ends: std::collections::BTreeSet<_> = ends.map(|(ends, _)| ends.to_owned()).collect();
+    // Data with four path bits, and acknowledgements the other way.
+    assert_eq!(ends.len(), 8, "{ends:?}");
+    let verified = sandbox.succeeds(&["pcap", "verify", "out/capture.pcapng"]);
+    assert!(verified.contains("no faults"), "{verified}");
+    sandbox.succeeds(&["sm", "lmc.toml", "--out", "tables"]);
+    let lids = sandbox.text("tables/guid2lid");
+    let of_four = lids.lines().filter_map(|line| {
+        let mut words =
+            line.split_whitespace().skip(1).map(|word| u16::from_str_radix(&word[2..], 16));
+        Some((words.next()?.ok()?, words.next()?.ok()?))
+    });
+    let ranges: Vec<_> = of_four.filter(|(first, last)| last - first == 3).collect();
+    assert_eq!(ranges.len(), 2, "{lids}");
+    for number in ends.iter().flat_map(|ends| ends.split(|one: char| !one.is_ascii_digit())) {
+        let Ok(lid) = number.parse::<u16>() else { continue };
+        assert!(ranges.iter().any(|(first, last)| (*first..=*last).contains(&lid)), "{lid} {lids}");
+    }
+    let explained = sandbox.succeeds(&["explain", "out", "--flow", "2"]);
+    assert!(!explained.is_empty());
+}
+
 /// A subnet as `ibnetdiscover` prints it, with ports and GUIDs that are not in the order of the file.
 const NET: &str = "\
 switchguid=0x2c90200430(2c90200430)

@@ -24,7 +24,8 @@ pub(super) fn build(topology: &Topology, active: &[bool]) -> Result<Routes, Rout
     }
     let attached = BTreeMap::new();
     let sets = sets.finish();
-    Ok(Routes { attachments, attached, rows, cells, columns, sets, seed: 0, adjacency })
+    let (seed, path_mask) = (0, 0);
+    Ok(Routes { attachments, attached, rows, cells, columns, path_mask, sets, seed, adjacency })
 }
 
 pub(super) fn check(topology: &Topology, active: &[bool]) -> Result<(), RouteError> {

@@ -47,6 +47,9 @@ pub struct Routes {
     /// and one for each host with static routes.
     cells: Vec<PortSetId>,
     columns: usize,
+    /// The bits of a flow's hash that say to which address of a host it goes: 0, or where hosts have several, each has a column
+    /// for each of them and one for all ([`Routes::with_tables`]).
+    path_mask: u32,
     sets: PortSets,
     seed: u64,
     adjacency: Adjacency,
@@ -104,21 +107,28 @@ impl Routes {
                 &[]
             };
         }
-        self.cell(switch, attachment).map_or(&[], |set| self.sets.ports(set))
+        self.cell(switch, attachment, self.any_path()).map_or(&[], |set| self.sets.ports(set))
+    }
+
+    /// The column of a host, behind its first one, that has the ports for any of its addresses.
+    #[inline]
+    fn any_path(&self) -> u32 {
+        if self.path_mask == 0 { 0 } else { self.path_mask + 1 }
     }
 
     /// The port by which `switch` forwards a flow to the host `destination`: one of
     /// [`Routes::next_hops`]. `hash` is the flow's hash ([`FiveTuple::flow_hash`],
     /// [`LayerTwoFlow::flow_hash`]).
     ///
-    /// All packets of a flow take the same port. If there is only one, the hash is not used.
+    /// All packets of a flow take the same port. If there is only one, the hash is not used, but for the address of a host that
+    /// has [several](Routes::with_tables).
     #[inline(always)] // Inlined where frames start, the hottest of its callers.
     pub fn egress(&self, switch: NodeId, destination: NodeId, hash: u32) -> Option<u16> {
         let attachment = self.attachments.get(destination as usize)?;
         if attachment.switch == switch {
             return (attachment.column != NONE).then_some(attachment.port);
         }
-        let set = self.cell(switch, attachment)?;
+        let set = self.cell(switch, attachment, hash & self.path_mask)?;
         if let Some(port) = self.sets.as_single(set) {
             return Some(port);
         }
@@ -166,24 +176,30 @@ impl Routes {
     }
 
     #[inline]
-    fn cell(&self, switch: NodeId, attachment: &Attachment) -> Option<PortSetId> {
-        self.place_of_cell(switch, attachment).copied()
+    fn cell(&self, switch: NodeId, attachment: &Attachment, path: u32) -> Option<PortSetId> {
+        self.place_of_cell(switch, attachment, path).copied()
     }
 
     #[inline]
-    fn place_of_cell(&self, switch: NodeId, attachment: &Attachment) -> Option<&PortSetId> {
+    fn place_of_cell(
+        &self,
+        switch: NodeId,
+        attachment: &Attachment,
+        path: u32,
+    ) -> Option<&PortSetId> {
         let row = *self.rows.get(switch as usize)?;
         if row == NONE || attachment.column == NONE {
             return None;
         }
-        Some(&self.cells[row as usize * self.columns + attachment.column as usize])
+        let column = (attachment.column + path) as usize;
+        Some(&self.cells[row as usize * self.columns + column])
     }
 
     /// The table entry that `switch` reads to forward to the host `destination`, for prefetching
     /// it.
     #[inline]
     pub fn entry(&self, switch: NodeId, destination: NodeId) -> Option<&PortSetId> {
-        self.place_of_cell(switch, self.attachments.get(destination as usize)?)
+        self.place_of_cell(switch, self.attachments.get(destination as usize)?, 0)
     }
 
     /// The number of distinct rows.

@@ -18,13 +18,18 @@ pub struct StaticRoute {
     pub switch: NodeId,
     /// The host to which the switch forwards by it.
     pub destination: NodeId,
+    /// Which of the addresses of the host it is for, where a host has several ([`Routes::with_tables`]): the path bits of its
+    /// LID. 0 otherwise.
+    pub path_bits: u8,
     /// Ports of the switch, counted from 0: one, or several equal ones among which the flow's hash
     /// chooses.
     pub ports: Vec<u16>,
 }
 
-/// Port sets by host and switch.
-type Destinations = BTreeMap<NodeId, BTreeMap<NodeId, PortSetId>>;
+/// A host, and which of its columns.
+type Column = (NodeId, u32);
+/// Port sets by column and switch.
+type Destinations = BTreeMap<Column, BTreeMap<NodeId, PortSetId>>;
 
 impl Routes {
     /// These routes, with `routes` in place of the computed ones. Of two static routes for the same
@@ -41,12 +46,18 @@ impl Routes {
 
     /// The same hosts, with these routes and no others: a switch without one to a host has no way to it. What is left out is as
     /// in [`Self::with_static_routes`].
+    ///
+    /// Each host has 2 to the power of `lmc` (0 to 7) addresses, with routes of their own. The lowest `lmc` bits of a flow's hash
+    /// say to which of them it goes ([`Routes::egress`]); [`Routes::next_hops`] has the ports for any of them.
     #[must_use]
-    pub fn with_tables(self, routes: &[StaticRoute], active: &[bool]) -> Self {
+    pub fn with_tables(mut self, routes: &[StaticRoute], active: &[bool], lmc: u8) -> Self {
+        self.path_mask = (1 << lmc.min(7)) - 1;
+        let columns = 0..=self.any_path();
         let is_host = |&(_, row): &(NodeId, &u32)| *row == NONE;
         let hosts = (0u32..).zip(&self.rows).filter(is_host);
-        let hosts = hosts.map(|(host, _)| (host, BTreeMap::new())).collect();
-        self.with_routes((routes, active), hosts, |all, _, _| all.sets.empty())
+        let columns = hosts.flat_map(|(host, _)| columns.clone().map(move |path| (host, path)));
+        let columns = columns.map(|column| (column, BTreeMap::new())).collect();
+        self.with_routes((routes, active), columns, |all, _, _| all.sets.empty())
     }
 
     /// With `routes` over links that are `active`, and with what `otherwise` says for the other switches and a destination.
@@ -62,17 +73,37 @@ impl Routes {
                 continue;
             }
             let set = self.usable(route, active);
-            let of_host = by_destination.entry(route.destination).or_default();
+            let path = u32::from(route.path_bits) & self.path_mask;
+            let of_host = by_destination.entry((route.destination, path)).or_default();
             match set {
                 Some(set) => of_host.insert(route.switch, set),
                 None => of_host.remove(&route.switch),
             };
         }
         by_destination.retain(|_, of_host| is_complete || !of_host.is_empty());
+        if self.path_mask > 0 {
+            self.add_ports_of_any_path(&mut by_destination);
+        }
         if !by_destination.is_empty() {
             self.add_columns(&by_destination, otherwise);
         }
         self
+    }
+
+    /// The last column of a host with several addresses: the ports for any of them.
+    fn add_ports_of_any_path(&mut self, by_destination: &mut Destinations) {
+        let mut ports: BTreeMap<(NodeId, NodeId), Vec<u16>> = BTreeMap::new();
+        for (&(host, _), of_host) in &*by_destination {
+            for (&switch, &set) in of_host {
+                ports.entry((host, switch)).or_default().extend(self.sets.ports(set));
+            }
+        }
+        for ((host, switch), mut ports) in ports {
+            ports.sort_unstable();
+            ports.dedup();
+            let set = self.sets.add(&ports);
+            by_destination.entry((host, self.any_path())).or_default().insert(switch, set);
+        }
     }
 
     /// The hosts to which there are static routes, ascending. Each is a destination of its own: its
@@ -117,7 +148,7 @@ impl Routes {
         for &switch in &switches {
             let row = self.rows[switch as usize] as usize * self.columns;
             cells.extend_from_slice(&self.cells[row..row + self.columns]);
-            for (&host, by_hand) in by_destination {
+            for (&(host, _), by_hand) in by_destination {
                 let set = by_hand.get(&switch).copied();
                 cells.push(set.unwrap_or_else(|| otherwise(self, switch, host)));
             }
@@ -126,7 +157,8 @@ impl Routes {
         for (&switch, row) in switches.iter().zip(row_of) {
             self.rows[switch as usize] = row;
         }
-        for (column, &host) in (self.columns..).zip(by_destination.keys()) {
+        let hosts = (self.columns..).zip(by_destination.keys());
+        for (column, &(host, _)) in hosts.filter(|(_, (_, path))| *path == 0) {
             let column = u32::try_from(column).expect("columns are fewer than nodes");
             let own = Attachment { switch: NONE, column, port: 0 };
             let attached = std::mem::replace(&mut self.attachments[host as usize], own);
@@ -141,6 +173,6 @@ impl Routes {
         if attachment.switch == switch && attachment.column != NONE {
             return PortSetId::single(attachment.port);
         }
-        self.cell(switch, &attachment).unwrap_or(self.sets.empty())
+        self.cell(switch, &attachment, 0).unwrap_or(self.sets.empty())
     }
 }

@@ -367,7 +367,7 @@ fn anywhere(topology: &Topology, choices: &[(usize, usize, u16)]) -> Vec<StaticR
         let switch: NodeId = switches[switch % switches.len()];
         let count = adjacency.ports_of(switch).len().max(1) as u16;
         let ports = [port, port / 256].map(|port| port % count).to_vec();
-        StaticRoute { switch, destination: hosts[host % hosts.len()], ports }
+        StaticRoute { switch, destination: hosts[host % hosts.len()], path_bits: 0, ports }
     };
     choices.iter().map(route).collect()
 }

@@ -13,7 +13,7 @@ fn static_route(topology: &Topology, (switch, host, ports): &Choice) -> StaticRo
     let switches: Vec<_> = topology.switches().collect();
     let hosts: Vec<_> = topology.hosts().collect();
     let (switch, destination) = (*switch.get(&switches), *host.get(&hosts));
-    StaticRoute { switch, destination, ports: ports.to_vec() }
+    StaticRoute { switch, destination, path_bits: 0, ports: ports.to_vec() }
 }
 
 /// The expected ports of each switch and host with a static route.
@@ -83,7 +83,7 @@ fn two_switches() -> Topology {
 fn a_circle_is_a_loop_and_no_hang() {
     let topology = two_switches();
     let active = topology.all_links_active();
-    let back = StaticRoute { switch: 3, destination: 1, ports: vec![1] };
+    let back = StaticRoute { switch: 3, destination: 1, path_bits: 0, ports: vec![1] };
     let routes = Routes::new(&topology, &active).unwrap().with_static_routes(&[back], &active);
     assert_eq!(routes.path_length(0, 1), Err(PathError::Loop { from: 0, to: 1 }));
     assert_eq!(routes.path_length(1, 0), Ok(3));
@@ -93,7 +93,7 @@ fn a_circle_is_a_loop_and_no_hang() {
 fn the_last_switch_may_be_told_too() {
     let topology = single(3);
     let active = topology.all_links_active();
-    let astray = StaticRoute { switch: 3, destination: 1, ports: vec![2] };
+    let astray = StaticRoute { switch: 3, destination: 1, path_bits: 0, ports: vec![2] };
     let routes = Routes::new(&topology, &active).unwrap().with_static_routes(&[astray], &active);
     assert_eq!((routes.next_hops(3, 1), routes.egress(3, 1, 9)), (&[2][..], Some(2)));
     assert_eq!((routes.next_hops(3, 2), routes.next_hops(3, 0)), (&[2][..], &[0][..]));
@@ -105,7 +105,7 @@ fn what_is_no_switch_host_or_port_has_no_effect() {
     let topology = two_switches();
     let active = topology.all_links_active();
     for (switch, destination, port) in [(0, 1, 0), (2, 3, 0), (2, 1, 7), (99, 1, 0), (2, 99, 0)] {
-        let none = StaticRoute { switch, destination, ports: vec![port] };
+        let none = StaticRoute { switch, destination, path_bits: 0, ports: vec![port] };
         let routes = Routes::new(&topology, &active).unwrap().with_static_routes(&[none], &active);
         assert_eq!(routes.static_destinations().count(), 0);
         assert_eq!(routes.path_length(0, 1), Ok(3));
@@ -118,7 +118,7 @@ fn a_route_whose_link_is_gone_is_withdrawn_and_the_way_round_it_computed() {
     let links =
         vec![link(0, 2, 100), link(1, 3, 100), link(2, 3, 100), link(2, 4, 100), link(4, 3, 100)];
     let topology = graph(&[false, false, true, true, true], links);
-    let round = [StaticRoute { switch: 2, destination: 1, ports: vec![2] }];
+    let round = [StaticRoute { switch: 2, destination: 1, path_bits: 0, ports: vec![2] }];
     let length = |active: &[bool]| {
         let routes = Routes::new(&topology, active).unwrap().with_static_routes(&round, active);
         routes.path_length(0, 1)

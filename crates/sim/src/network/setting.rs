@@ -69,10 +69,13 @@ impl<P: Profile> Setting<P> {
 }
 
 impl Plan {
-    /// Hash of a flow's addresses and entropy field: what equal-cost multipath goes by.
+    /// Hash of a flow's addresses and entropy field: what equal-cost multipath goes by. On InfiniBand its lowest bits, as many as the
+    /// LMC says, are the path bits: those of the entropy.
     pub fn flow_hash(&self, source: NodeId, destination: NodeId, entropy: u32) -> u32 {
         let encapsulation = self.roce.encapsulation_of(source);
-        self.roce.addresses.flow_hash(encapsulation, source, destination, entropy)
+        let hash = self.roce.addresses.flow_hash(encapsulation, source, destination, entropy);
+        let path_bits = self.roce.path_bits_mask();
+        hash & !path_bits | entropy & path_bits
     }
 
     /// The entropy fields that packets of a queue pair may have whose first is `entropy`: as many as the

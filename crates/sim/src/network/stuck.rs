@@ -99,24 +99,27 @@ impl<'a, P: Profile> Overview<'a, P> {
                 continue;
             }
             let ends = [(flow.source, flow.source_qpn), (flow.destination, flow.destination_qpn)];
-            self.note_stuck(&mut stuck, waiting, (Some(number), None), flow.priority, ends);
+            let rules = (flow.priority, flow.entropy);
+            self.note_stuck(&mut stuck, waiting, (Some(number), None), rules, ends);
         }
         for &number in open {
             let connection = &self.0.plan.connections[number as usize];
             let ends = connection.ends.map(|end| (end.host, end.qpn));
             let subject = (None, Some(number));
-            self.note_stuck(&mut stuck, waiting, subject, connection.priority, ends);
+            let rules = (connection.priority, connection.entropy);
+            self.note_stuck(&mut stuck, waiting, subject, rules, ends);
         }
         stuck
     }
 
     /// Notes the queue pair that posted, and the other one if it has something to send.
+    /// `rules` are the priority and the entropy of both.
     fn note_stuck(
         self,
         stuck: &mut Vec<StuckQueuePair>,
         waiting: &WaitingPackets,
         (flow, connection): (Option<u32>, Option<u32>),
-        priority: u8,
+        rules: (u8, u32),
         ends: Ends,
     ) {
         let of_both = ends.iter().filter_map(|end| waiting.to.get(end));
@@ -132,7 +135,7 @@ impl<'a, P: Profile> Overview<'a, P> {
             }
             let port = &self.0.ports[state.port as usize];
             let plan = &self.0.plan;
-            let lane = plan.lane_of(plan.service_level(host, ends[1 - index].0, priority));
+            let lane = plan.lane_of(plan.service_level((host, ends[1 - index].0), rules));
             let awaited_member = connection.filter(|_| index == 0).and_then(|connection| {
                 Some((connection, state.end_host.awaited_member(connection)?))
             });
@@ -156,7 +159,7 @@ impl<'a, P: Profile> Overview<'a, P> {
                 is_paused: port.port.paused() & 1 << lane != 0,
                 link_is_up: port.link_is_up(),
                 host_is_down: state.down > 0,
-                priority,
+                priority: rules.0,
                 in_queues,
                 first_at,
                 held_at: held_at.clone(),

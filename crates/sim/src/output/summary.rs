@@ -144,7 +144,7 @@ fn infiniband<P: Profile>(
             reason: reason.clone(),
         }),
         adaptive_routing: adaptive_routing.map(str::to_owned),
-        congestion_control: plan.congestion_control.map(|_| CongestionCounts {
+        congestion_control: plan.congestion_control.as_ref().map(|_| CongestionCounts {
             fecn: totals.ecn_marks,
             cn_received: nics.cnps_received,
             becn_acks_received: nics.becn_acks_received,

@@ -1,5 +1,6 @@
 //! A subnet of InfiniBand: lanes, buffers, and what the subnet manager decided.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rocelab_fabric::topology::{Adjacency, Cabling, Neighbour};
@@ -9,7 +10,7 @@ use rocelab_fabric::{
 };
 use rocelab_subnet::{
     AdaptiveGroups, Engine, ForwardingTables, Guid, Node, NodeKind, Options, PortId, Routing,
-    Subnet,
+    ServiceLevels, Subnet,
 };
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use rocelab_wire::{CREDIT_BLOCK_LEN, DELIMITERS_LEN, FlowControlPacket};
@@ -44,6 +45,8 @@ pub struct InfiniBandPlan {
     pub update_interval: Duration,
     /// When switches set FECN; none: never.
     pub congestion_control: Option<FecnConfig>,
+    /// Ports of switches that set FECN without credits too, whatever the mask says.
+    pub victim_ports: BTreeSet<(NodeId, u16)>,
     /// Who routes, and how.
     pub manager: SubnetManagerPlan,
     /// What it decided of the whole network.
@@ -55,6 +58,8 @@ pub struct InfiniBandPlan {
 pub struct SubnetManagerPlan {
     /// The routing engine.
     pub engine: Engine,
+    /// Each port of a host has 2 to the power of it LIDs.
+    pub lmc: u8,
     /// Root switches; without them, the engine finds them.
     pub roots: Option<Vec<NodeId>>,
     /// Data lanes that the engine may use.
@@ -63,6 +68,8 @@ pub struct SubnetManagerPlan {
     pub is_adaptive: bool,
     /// The tables of the engine `file`.
     pub tables: Option<ForwardingTables>,
+    /// The service levels of the engine `file`.
+    pub levels: Option<ServiceLevels>,
 }
 
 /// LIDs, forwarding tables and service levels.
@@ -85,7 +92,7 @@ impl SubnetManagerPlan {
     ///
     /// # Errors
     /// Why it is none.
-    pub fn subnet(topology: &Topology, active: &[bool]) -> Result<Subnet, String> {
+    pub fn subnet(topology: &Topology, active: &[bool], lmc: u8) -> Result<Subnet, String> {
         let adjacency = topology.adjacency();
         let has_link = |&host: &NodeId| {
             let mut ports = adjacency.ports_of(host).iter();
@@ -93,7 +100,7 @@ impl SubnetManagerPlan {
         };
         let manager = topology.hosts().find(has_link).or_else(|| topology.hosts().next());
         let manager = manager.unwrap_or(0);
-        let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, 0);
+        let subnet = Subnet::new(subnet_topology(topology, active)?, manager as usize, lmc);
         subnet.map_err(|error| error.to_string())
     }
 
@@ -107,10 +114,11 @@ impl SubnetManagerPlan {
     /// # Errors
     /// Why the network is no subnet.
     pub fn route(&self, topology: &Topology, active: &[bool]) -> Result<RoutedSubnet, String> {
-        let subnet = Self::subnet(topology, active)?;
+        let subnet = Self::subnet(topology, active, self.lmc)?;
         let place = |node: &NodeId| subnet.switches().iter().position(|&one| one == *node as usize);
         let roots = self.roots.as_ref().map(|roots| roots.iter().filter_map(place).collect());
-        let options = Options { lanes: self.lanes, roots, tables: self.tables.clone() };
+        let (tables, levels) = (self.tables.clone(), self.levels.clone());
+        let options = Options { lanes: self.lanes, roots, tables, levels };
         let routing = rocelab_subnet::route(&subnet, self.engine, &options);
         let groups =
             self.is_adaptive.then(|| AdaptiveGroups::new(&subnet, routing.engine, &options));
@@ -126,21 +134,21 @@ impl SubnetManagerPlan {
 }
 
 impl RoutedSubnet {
-    /// What switches do with packets for each host, in the order of switches and hosts.
+    /// What switches do with packets for each LID of each host, in the order of switches, hosts and LIDs.
     pub fn routes(&self) -> Vec<StaticRoute> {
-        let hosts: Vec<_> = self.hosts().collect();
+        let lids: Vec<_> = self.lids().collect();
         let mut routes = Vec::new();
         for switch in 0..self.subnet.switches().len() {
-            for &(host, lid) in &hosts {
+            for &(host, path_bits, lid) in &lids {
                 let ports = self.ports_towards(switch, lid);
                 if ports.is_empty() {
                     continue;
                 }
                 let switch = self.node_of(switch);
-                routes.push(StaticRoute { switch, destination: host, ports });
+                routes.push(StaticRoute { switch, destination: host, path_bits, ports });
             }
         }
-        routes.sort_by_key(|route| (route.switch, route.destination));
+        routes.sort_by_key(|route| (route.switch, route.destination, route.path_bits));
         routes
     }
 
@@ -169,12 +177,15 @@ impl RoutedSubnet {
         }
     }
 
-    /// Hosts with their LIDs.
-    pub(crate) fn hosts(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
+    /// The LIDs of hosts, each with its path bits: by how much it is above the base LID of its host.
+    pub(crate) fn lids(&self) -> impl Iterator<Item = (NodeId, u8, u16)> + '_ {
         let all = (0u32..).zip(&self.end_ports);
-        all.filter_map(|(node, &end_port)| {
+        let hosts = all.filter_map(|(node, &end_port)| {
             let end_port = &self.subnet.end_ports()[end_port?];
-            (end_port.kind == NodeKind::ChannelAdapter).then_some((node, end_port.lids.base))
+            (end_port.kind == NodeKind::ChannelAdapter).then_some((node, end_port.lids))
+        });
+        hosts.flat_map(|(node, lids)| {
+            (0..=u8::MAX).zip(lids.iter()).map(move |(path_bits, lid)| (node, path_bits, lid))
         })
     }
 
@@ -183,19 +194,38 @@ impl RoutedSubnet {
         self.end_ports.get(node as usize).is_some_and(Option::is_some)
     }
 
-    /// The LID of a node; none if the subnet manager does not reach it.
+    /// The base LID of a node; none if the subnet manager does not reach it.
     pub fn lid(&self, node: NodeId) -> Option<u16> {
         let end_port = self.end_ports.get(node as usize).copied().flatten()?;
         Some(self.subnet.end_ports()[end_port].lids.base)
     }
 
-    /// The service level of packets from one host to another, where the engine says so: none if it does not give any.
-    pub fn service_level(&self, from: NodeId, to: NodeId) -> Option<u8> {
-        if self.routing.tables.lanes <= 1 {
+    /// The LID of a node with the path bits in `entropy`, of which as many of the lowest bits count as the LMC says.
+    pub(crate) fn lid_of_path(&self, node: NodeId, entropy: u32) -> Option<u16> {
+        let end_port = self.end_ports.get(node as usize).copied().flatten()?;
+        let lids = self.subnet.end_ports()[end_port].lids;
+        #[expect(clippy::cast_possible_truncation, reason = "the count of LIDs has 16 bits")]
+        Some(lids.base + (entropy & u32::from(lids.count - 1)) as u16)
+    }
+
+    /// Whether the engine, or a file, gives each path its service level.
+    pub(crate) fn gives_levels(&self) -> bool {
+        let tables = &self.routing.tables;
+        tables.lanes > 1 || tables.service_levels.are_by_end_port()
+    }
+
+    /// The service level of packets from one host to another with the path bits in `entropy`, where the engine says so: none if it
+    /// does not give any.
+    pub fn service_level(&self, from: NodeId, to: NodeId, entropy: u32) -> Option<u8> {
+        if !self.gives_levels() {
             return None;
         }
         let source = self.end_ports.get(from as usize).copied().flatten()?;
-        Some(self.routing.tables.service_level(&self.subnet, source, self.lid(to)?))
+        Some(self.routing.tables.service_level(
+            &self.subnet,
+            source,
+            self.lid_of_path(to, entropy)?,
+        ))
     }
 }
 
@@ -260,9 +290,15 @@ fn connected(
 }
 
 impl Plan {
-    /// The service level of packets from a host to another: that of the path, where the routing engine gives one.
-    pub fn service_level(&self, from: NodeId, to: NodeId, priority: u8) -> u8 {
-        let routed = self.infiniband.as_ref().and_then(|plan| plan.routed.service_level(from, to));
+    /// The service level of packets from a host to another that have a `priority` and an `entropy`: that of the path, where the routing
+    /// engine gives one.
+    pub fn service_level(
+        &self,
+        (from, to): (NodeId, NodeId),
+        (priority, entropy): (u8, u32),
+    ) -> u8 {
+        let subnet = self.infiniband.as_ref().map(|plan| &plan.routed);
+        let routed = subnet.and_then(|routed| routed.service_level(from, to, entropy));
         routed.unwrap_or(priority)
     }
 
@@ -301,7 +337,8 @@ impl InfiniBandPorts<'_> {
         neighbour: &Neighbour,
         adjacency: &Adjacency,
     ) -> Option<FecnMarker> {
-        let config = self.0.infiniband.as_ref()?.congestion_control?;
+        let plan = self.0.infiniband.as_ref()?;
+        let config = plan.congestion_control.as_ref()?;
         if config.threshold == 0 {
             return None;
         }
@@ -309,7 +346,11 @@ impl InfiniBandPorts<'_> {
         // The lanes of an input port have buffers of one size.
         let buffer = |input: &Neighbour| u32::from(self.lane_buffers(switch, input)[0]) * BLOCK;
         let buffers = adjacency.ports_of(switch).iter().map(buffer);
-        Some(FecnMarker::new(&config, buffers, leads_to_adapter))
+        let marker = FecnMarker::new(config, buffers, leads_to_adapter);
+        let port = adjacency.port_of_link(switch, neighbour.link);
+        let port = port.and_then(|port| u16::try_from(port).ok());
+        let is_named = port.is_some_and(|port| plan.victim_ports.contains(&(switch, port)));
+        Some(if is_named { marker.marking_as_victim() } else { marker })
     }
 
     /// How long the credits of a packet of the path MTU that comes in at the port of `node` behind which `neighbour` is are on

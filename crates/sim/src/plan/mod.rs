@@ -199,7 +199,7 @@ impl Plan {
         let routes = Routes::new(&self.topology, active)?;
         if let Some(infiniband) = &self.infiniband {
             if active == self.active_links || !infiniband.manager.reroutes() {
-                return Ok(routes.with_tables(&self.static_routes, active));
+                return Ok(routes.with_tables(&self.static_routes, active, infiniband.manager.lmc));
             }
             // The subnet manager routes what it reaches; other switches keep the tables that they have.
             let routed = infiniband.manager.route(&self.topology, active);
@@ -207,7 +207,7 @@ impl Plan {
             let mut tables = routed.routes();
             let is_kept = |route: &&StaticRoute| !routed.reaches(route.switch);
             tables.extend(self.static_routes.iter().filter(is_kept).cloned());
-            return Ok(routes.with_tables(&tables, active));
+            return Ok(routes.with_tables(&tables, active, infiniband.manager.lmc));
         }
         Ok(routes.with_hash_seed(self.seed).with_static_routes(&self.static_routes, active))
     }

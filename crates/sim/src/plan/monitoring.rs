@@ -95,7 +95,7 @@ impl Pings<'_> {
     /// How many queue pairs a host has for pings.
     pub(crate) fn queue_pairs(self) -> u32 {
         match &self.0.infiniband {
-            Some(infiniband) if infiniband.routed.routing.tables.lanes > 1 => 8,
+            Some(infiniband) if infiniband.routed.gives_levels() => 8,
             _ => 1,
         }
     }
@@ -114,13 +114,13 @@ impl Pings<'_> {
         }
     }
 
-    /// The queue pair by which a host sends pings and answers to another one.
-    pub(crate) fn queue_pair(self, host: NodeId, to: NodeId, first: u32) -> u32 {
+    /// The queue pair by which a host sends pings and answers with an `entropy` to another one.
+    pub(crate) fn queue_pair(self, ends: (NodeId, NodeId), entropy: u32, first: u32) -> u32 {
         if self.queue_pairs() == 1 {
             return first;
         }
         let priority = self.0.monitoring.as_ref().map_or(0, |mesh| mesh.rules.priority);
-        first + u32::from(self.0.service_level(host, to, priority) & 7)
+        first + u32::from(self.0.service_level(ends, (priority, entropy)) & 7)
     }
 
     /// Whether a queue pair of a host is for pings.

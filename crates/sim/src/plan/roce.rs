@@ -22,6 +22,8 @@ pub struct RocePlan {
     pub encapsulation: Encapsulation,
     /// Whether packets have an LRH in place of Ethernet's header and the GRH of v1, by whose rules all else goes.
     pub is_infiniband: bool,
+    /// On InfiniBand, each host has 2 to the power of it LIDs; 0 otherwise.
+    pub lmc: u8,
     /// Hosts that have v1 where the others have v2.
     pub v1_hosts: BTreeSet<NodeId>,
     /// The broadcast domains, where bridges and routers are in one network.
@@ -99,6 +101,11 @@ impl RocePlan {
     /// The GID that `sender` sends to for a host: that of its own version of RoCE, or what it takes for that.
     pub(crate) fn gid_at_peer(&self, sender: NodeId, host: NodeId) -> Gid {
         self.addresses.gid_at_peers(self.encapsulation_of(sender), self.gid, host)
+    }
+
+    /// The bits of a flow's entropy that say to which LID of a host it goes: none on Ethernet.
+    pub(crate) const fn path_bits_mask(&self) -> u32 {
+        (1 << self.lmc) - 1
     }
 
     /// UDP source port (v2) or flow label (v1) of management datagrams.

@@ -14,8 +14,9 @@ use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, controls, default_sampling, failures,
     faults, hop_limit, host_models, hpcc_ns3, infiniband, ingress, integrity, keys, known_hosts,
-    layer2, layer3, links, measure, monitoring, multicast, neighbours, numbering, ports, receivers,
-    resolve, sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
+    layer2, layer3, links, measure, monitoring, multicast, neighbours, numbering, path_bits, ports,
+    receivers, resolve, sampling, service, static_routes, streams, switches, tcp, telemetry,
+    topology,
 };
 use crate::address::Addresses;
 use crate::plan::{
@@ -135,6 +136,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
                 topology: &topology,
                 active: &active_links,
                 by_hand: &static_routes,
+                lmc: infiniband.as_ref().map(|own| own.manager.lmc),
                 domains: roce.domains.as_deref(),
             };
             if roce.domains.is_none() {
@@ -211,6 +213,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         plan.slow_receivers = receivers::build(&plan, &scenario.slow_receiver, &hosts)?;
         plan.host_models = host_models::build(&plan, &scenario.host_model, &hosts)?;
         infiniband::check_buffers(&plan)?;
+        infiniband::check_alternate_paths(&plan)?;
         connections::measure_paths(&mut plan, &scenario.roce);
     }
     Ok(plan)
@@ -230,6 +233,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
         domains: None,
         encapsulation,
         is_infiniband: scenario.infiniband.is_some(),
+        lmc: scenario.infiniband.as_ref().map_or(0, |own| own.lmc),
         tagged: config.is_tagged(),
         neighbours: None,
         multicast: None,
@@ -398,6 +402,7 @@ impl<'a> Numbers<'a> {
                 hosts,
                 roce,
                 &scenario.roce.entropy,
+                path_bits::PathBitsInTurn::of(scenario),
             )),
             Some(ProfileConfig::HpccNs3(_)) => Self::HpccNs3(hpcc_ns3::Numbering::default()),
         }

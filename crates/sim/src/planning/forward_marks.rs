@@ -20,7 +20,7 @@ pub(super) fn notes(scenario: &Scenario, plan: &Plan) -> impl Iterator<Item = Fa
 
 /// FECN marks that nobody follows, or a congestion control whose marks are never made.
 fn forward_marks(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
-    let marks = scenario.infiniband.as_ref()?.congestion_control?;
+    let marks = scenario.infiniband.as_ref()?.congestion_control.as_ref()?;
     let is_followed = plan.algorithms().iter().any(|algorithm| algorithm.needs_ecn());
     let section = "infiniband.congestion_control";
     if !is_followed {
@@ -55,7 +55,7 @@ fn no_index(scenario: &Scenario) -> Option<Fault> {
 
 /// A threshold that what waits of one input never exceeds, at a port that only this input feeds.
 fn high_threshold(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
-    let config = scenario.infiniband.as_ref()?.congestion_control?;
+    let config = scenario.infiniband.as_ref()?.congestion_control.as_ref()?;
     let adjacency = plan.topology.adjacency();
     let unreachable = |(switch, input): Port| {
         let input = adjacency.ports_of(switch).get(usize::from(input))?;

@@ -1,18 +1,19 @@
 //! `[infiniband]`, checked, and what it means for the rest of a scenario.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rocelab_fabric::{LinkFlowControl, SwitchConfig, Topology, VlWeight, read_text};
-use rocelab_subnet::{AdaptiveGroups, Engine, Far, ForwardingTables, Path, Subnet, lft_file};
+use rocelab_fabric::{LinkFlowControl, NodeId, SwitchConfig, Topology, VlWeight};
+use rocelab_subnet::{AdaptiveGroups, Engine, Far, Path};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 use rocelab_wire::TelemetryKind;
 
-use super::{algorithms, of_ethernet, switches};
+use super::{algorithms, infiniband_files, of_ethernet, ports, switches};
 use crate::plan::{FlowPlan, InfiniBandPlan, Plan, RoutedSubnet, SubnetManagerPlan};
 use crate::scenario::{
-    AdaptiveRouting, Fault, FilePlace, Forwarding, InfiniBandConfig, Place, RoceVersion, Scenario,
+    AdaptiveRouting, Fault, Forwarding, InfiniBandConfig, PathBits, RoceVersion, Scenario,
     VlBuffer, ensure,
 };
 
@@ -40,6 +41,7 @@ pub(super) fn as_planned(mut scenario: Scenario) -> Scenario {
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let Some(config) = &scenario.infiniband else { return Ok(()) };
     check_lanes(config)?;
+    check_path_bits(config)?;
     engine_of(config)?;
     check_roots(config)?;
     check_choice(config)?;
@@ -47,6 +49,31 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     check_marks(config)?;
     of_ethernet::check(scenario)?;
     check_algorithms(scenario)
+}
+
+/// LIDs are as many as the LMC says.
+fn check_path_bits(config: &InfiniBandConfig) -> Result<(), Fault> {
+    let lmc = config.lmc;
+    ensure(lmc <= rocelab_subnet::MOST_LMC, || {
+        Fault::at("infiniband.lmc", "a port has at most 128 LIDs").value(lmc).help("give 0 to 7")
+    })?;
+    ensure(lmc > 0 || config.path_bits == PathBits::default(), || {
+        Fault::at("infiniband.path_bits", "a port has one LID: no connection has a choice")
+            .help("leave it out, or give an `infiniband.lmc` above 0")
+    })?;
+    let PathBits::List(list) = &config.path_bits else { return Ok(()) };
+    let key = "infiniband.path_bits.list";
+    let fix = || format!("give numbers from 0 to {}", (1_u32 << lmc) - 1);
+    ensure(!list.is_empty(), || {
+        Fault::at(key, "connections would have no LID to send to").help(fix())
+    })?;
+    let beyond = list.iter().position(|&bits| u32::from(bits) >= 1 << lmc);
+    ensure(beyond.is_none(), || {
+        let place = beyond.unwrap_or(0);
+        Fault::at(format!("{key}[{place}]"), format!("a port has {} LIDs", 1_u32 << lmc))
+            .value(list[place])
+            .help(fix())
+    })
 }
 
 fn check_lanes(config: &InfiniBandConfig) -> Result<(), Fault> {
@@ -114,6 +141,10 @@ fn check_tables(config: &InfiniBandConfig) -> Result<(), Fault> {
             .help("name a file such as OpenSM's opensm-lfts.dump"),
         false => Fault::at("infiniband.sm.lfts", format!("`{}` reads no tables", config.sm.engine))
             .help("leave it out, or use `engine = \"file\"`"),
+    })?;
+    ensure(is_file || config.sm.sl_file.is_none(), || {
+        let text = format!("`{}` reads no service levels", config.sm.engine);
+        Fault::at("infiniband.sm.sl_file", text).help("leave it out, or use `engine = \"file\"`")
     })
 }
 
@@ -184,18 +215,22 @@ pub(super) fn build(
     };
     let no_subnet = |reason: String| {
         Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
-            .help("use a smaller topology, or one whose hosts are all connected")
+            .help("use a smaller topology or LMC, or one whose hosts are all connected")
     };
-    let tables = match &config.sm.lfts {
-        Some(path) => {
-            let subnet = SubnetManagerPlan::subnet(topology, active).map_err(no_subnet)?;
-            Some(tables_of(&scenario.folder().join(path), &subnet)?)
+    let (tables, levels) = match &config.sm.lfts {
+        Some(_) => {
+            let subnet =
+                SubnetManagerPlan::subnet(topology, active, config.lmc).map_err(no_subnet)?;
+            let (tables, levels) = infiniband_files::read(scenario, &config.sm, &subnet)?;
+            (Some(tables), levels)
         }
-        None => None,
+        None => (None, None),
     };
     let manager = SubnetManagerPlan {
         tables,
+        levels,
         engine: engine_of(config)?,
+        lmc: config.lmc,
         roots,
         lanes: config.data_vls,
         is_adaptive: config.sm.adaptive_routing != AdaptiveRouting::None,
@@ -214,38 +249,32 @@ pub(super) fn build(
         arbitration: config.qos.arbitration(),
         vl_buffer: config.vl_buffer,
         update_interval: config.update_interval,
-        congestion_control: config.congestion_control,
+        congestion_control: config.congestion_control.clone(),
+        victim_ports: victim_ports(config, topology)?,
         manager,
         routed: Arc::new(routed),
     }))
 }
 
-/// The forwarding tables in a file.
-fn tables_of(path: &std::path::Path, subnet: &Subnet) -> Result<ForwardingTables, Fault> {
-    let text = read_text(path).map_err(|error| {
-        Fault::at("infiniband.sm.lfts", format!("`{}` cannot be read: {error}", path.display()))
-            .help(
-                "name a file such as OpenSM's opensm-lfts.dump, relative to the scenario's folder",
-            )
-    })?;
-    lft_file::read(path, &text, subnet).map_err(|error| {
-        let mut fault = Fault::at("", error.message()).value(error.value()).help(error.help());
-        let lines = text.split_inclusive('\n');
-        let before: usize = lines.clone().take(error.line().saturating_sub(1)).map(str::len).sum();
-        let line = lines.clone().nth(error.line().saturating_sub(1)).unwrap_or_default();
-        let start = before + line.find(error.value()).unwrap_or(0);
-        let span = start..text.len().min(start + error.value().len());
-        let key = format!("line {}", error.line().max(1));
-        let file = FilePlace { file: path.to_owned(), text: text.as_str().into(), span, key };
-        fault.place = Place::File(Box::new(file));
-        fault
-    })
+/// The ports that set FECN without credits, by name.
+fn victim_ports(
+    config: &InfiniBandConfig,
+    topology: &Topology,
+) -> Result<BTreeSet<(NodeId, u16)>, Fault> {
+    let named = config.congestion_control.as_ref().map(|marks| &marks.victim_ports[..]);
+    match named.unwrap_or_default() {
+        [] => Ok(BTreeSet::new()),
+        names => {
+            let key = "infiniband.congestion_control.victim_ports";
+            Ok(ports::of_switches(key, names, topology)?.into_iter().collect())
+        }
+    }
 }
 
 /// Gives flows the service levels of their paths, where the routing engine says them.
 pub(super) fn set_service_levels(routed: &RoutedSubnet, flows: &mut [FlowPlan]) {
     for flow in flows {
-        let level = routed.service_level(flow.source, flow.destination);
+        let level = routed.service_level(flow.source, flow.destination, flow.entropy);
         flow.priority = level.unwrap_or(flow.priority);
     }
 }
@@ -264,10 +293,10 @@ fn check_ways(
         leaves.map(|far| far.node).filter(|&one| topology.is_switch(one)).collect();
     leaves.sort_unstable();
     leaves.dedup();
-    let hosts = topology.hosts().count();
+    let lids = topology.hosts().count() << config.lmc;
     let complete = |leaf: &&u32| {
         let of_leaf = routes.partition_point(|route| route.switch < **leaf);
-        routes[of_leaf..].iter().take_while(|route| route.switch == **leaf).count() == hosts
+        routes[of_leaf..].iter().take_while(|route| route.switch == **leaf).count() == lids
     };
     let lacking = leaves.iter().find(|leaf| !complete(leaf)).filter(|_| switches > 0);
     ensure(lacking.is_none(), || {
@@ -280,9 +309,9 @@ fn check_ways(
 /// Tables of a file have a way to every host from every switch that has hosts. Ways in circles are told as such elsewhere.
 fn check_tables_of_file(topology: &Topology, routed: &RoutedSubnet) -> Result<(), Fault> {
     let (subnet, tables) = (&routed.subnet, &routed.routing.tables.forwarding);
-    let hosts: Vec<_> = routed.hosts().collect();
+    let lids: Vec<_> = routed.lids().collect();
     let leaves = (0..subnet.graph().len()).filter(|&leaf| subnet.adapters(leaf).next().is_some());
-    for (leaf, &(host, lid)) in leaves.flat_map(|leaf| hosts.iter().map(move |to| (leaf, to))) {
+    for (leaf, &(host, _, lid)) in leaves.flat_map(|leaf| lids.iter().map(move |to| (leaf, to))) {
         let Path::Dropped(passed) = tables.path(subnet, leaf, lid) else { continue };
         let last = passed.last().map_or(leaf, |last| {
             match subnet.graph().ports(last.switch).get(usize::from(last.port)) {
@@ -299,6 +328,19 @@ fn check_tables_of_file(topology: &Topology, routed: &RoutedSubnet) -> Result<()
             .help("add the entry to the file, or use tables of the whole subnet"));
     }
     Ok(())
+}
+
+/// Packets of an alternate path have the service level of the first path, which is that of another LID.
+pub(super) fn check_alternate_paths(plan: &Plan) -> Result<(), Fault> {
+    let Some(infiniband) = &plan.infiniband else { return Ok(()) };
+    let by_lid = infiniband.routed.routing.engine == Engine::Dfsssp;
+    ensure(!by_lid || infiniband.manager.lmc == 0 || !plan.has_alternate_paths(), || {
+        let text = "`dfsssp` gives each LID of a host a service level of its own, and the packets of an alternate path keep that \
+                    of the first path";
+        Fault::at("infiniband.lmc", text)
+            .value(infiniband.manager.lmc)
+            .help("use `lmc = 0` or another engine, or leave out `alternate_path`")
+    })
 }
 
 /// What a plan says of buffers: each lane has room for a packet of the path MTU.

@@ -4,6 +4,7 @@ use rocelab_engine::RngStream;
 use rocelab_transport::FIRST_QPN;
 use rocelab_wire::{Encapsulation, default_flow_label, udp_source_port};
 
+use super::path_bits::PathBitsInTurn;
 use crate::plan::{ConnectionEndPlan, FlowPlan, RocePlan};
 use crate::scenario::{ConnectionEntropy, Transport};
 use crate::workload::{Flow, HostDirectory};
@@ -24,6 +25,7 @@ pub(super) struct Numbering<'a> {
     connections: Vec<usize>,
     roce: &'a RocePlan,
     entropy: &'a ConnectionEntropy,
+    path_bits: Option<PathBitsInTurn<'a>>,
 }
 
 impl<'a> Numbering<'a> {
@@ -32,10 +34,11 @@ impl<'a> Numbering<'a> {
         hosts: &'a HostDirectory,
         roce: &'a RocePlan,
         entropy: &'a ConnectionEntropy,
+        path_bits: Option<PathBitsInTurn<'a>>,
     ) -> Self {
         let next_qpn = vec![FIRST_QPN; hosts.node_count()];
         let connections = vec![0; hosts.node_count()];
-        Self { seed, hosts, next_qpn, connections, roce, entropy }
+        Self { seed, hosts, next_qpn, connections, roce, entropy, path_bits }
     }
 
     pub(super) fn number(&mut self, flow: &Flow) -> FlowPlan {
@@ -93,7 +96,9 @@ impl<'a> Numbering<'a> {
         let before = self.connections[source as usize];
         self.connections[source as usize] += 1;
         let numbers = [source_qpn, destination_qpn];
-        (ends, self.entropy((source, before), numbers, &mut of_source))
+        let entropy = self.entropy((source, before), numbers, &mut of_source);
+        let path_bits = self.path_bits.as_mut();
+        (ends, path_bits.map_or(entropy, |own| own.put((source, destination), entropy)))
     }
 
     /// The queue pairs for pings of a host: so many numbers, of which this gives the first, and the first packet sequence

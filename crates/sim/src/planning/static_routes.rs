@@ -13,6 +13,8 @@ pub(super) struct Forwarding<'a> {
     pub(super) topology: &'a Topology,
     pub(super) active: &'a [bool],
     pub(super) by_hand: &'a [StaticRoute],
+    /// The LMC of a subnet of InfiniBand, whose switches have these routes and no others.
+    pub(super) lmc: Option<u8>,
     /// Where bridges and routers are in one network.
     pub(super) domains: Option<&'a Domains>,
 }
@@ -21,7 +23,10 @@ impl Forwarding<'_> {
     /// The routes, unless the topology has what they cannot represent, which is reported elsewhere.
     pub(super) fn routes(&self) -> Option<Routes> {
         let routes = Routes::new(self.topology, self.active).ok()?;
-        Some(routes.with_static_routes(self.by_hand, self.active))
+        Some(match self.lmc {
+            Some(lmc) => routes.with_tables(self.by_hand, self.active, lmc),
+            None => routes.with_static_routes(self.by_hand, self.active),
+        })
     }
 }
 
@@ -38,7 +43,8 @@ pub(super) fn build(
         let section = format!("route[{index}]");
         named.add(hosts, &mut routes).map_err(|fault| fault.within(&section))?;
     }
-    let route = |((switch, destination), ports)| StaticRoute { switch, destination, ports };
+    let route =
+        |((switch, destination), ports)| StaticRoute { switch, destination, path_bits: 0, ports };
     Ok(routes.into_iter().map(route).collect())
 }
 

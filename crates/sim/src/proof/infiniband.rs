@@ -134,11 +134,15 @@ fn loops(plan: &Plan, infiniband: &InfiniBandPlan, routed: &RoutedSubnet) -> Vec
         u32::try_from(node).ok()
     };
     let lanes_of = |source: usize, lid: u16| {
-        let ends = node(source).zip(routed.subnet.owner(lid).and_then(node));
-        let level = ends.and_then(|(from, to)| infiniband.routed.service_level(from, to));
+        let level = node(source).zip(routed.subnet.owner(lid)).and_then(|(from, owner)| {
+            let path_bits = lid - routed.subnet.end_ports().get(owner)?.lids.base;
+            infiniband.routed.service_level(from, node(owner)?, path_bits.into())
+        });
         level.map_or(any, |level| 1 << plan.lane_of(level))
     };
-    let found = credit_loops_by(&routed.subnet, &routed.routing.tables.forwarding, lanes_of);
+    let by_end_port = infiniband.routed.routing.tables.service_levels.are_by_end_port();
+    let tables = (&routed.routing.tables.forwarding, by_end_port);
+    let found = credit_loops_by(&routed.subnet, tables, lanes_of);
     found.iter().map(|one| named(plan, routed, one)).collect()
 }
 

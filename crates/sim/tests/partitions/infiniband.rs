@@ -60,6 +60,20 @@ fn marks_and_notifications() {
     }
 }
 
+/// Several LIDs for each host, whose paths are others after a failure, and pings that take all of them in turn.
+#[test]
+fn paths_of_several_lids() {
+    for (engine, path_bits) in [("minhop", "round-robin"), ("dfsssp", "random")] {
+        let top = format!(
+            "[infiniband]\nlmc = 2\npath_bits = \"{path_bits}\"\n[infiniband.sm]\nengine = \"{engine}\"\n[roce]\nack_timeout = \
+             5\n"
+        );
+        let more = "[[failure]]\nkind = \"link-down\"\nport = \"leaf-0:2\"\nat = \"30us\"\nlasts = \"50us\"\n";
+        let text = clos(&top, &format!("{more}{}", flows("1MB", TO_ONE)));
+        assert_cuts_change_nothing(&text, &["/infiniband/credit_waits", "/drops/link_down"]);
+    }
+}
+
 /// Switches choose, and links go down meanwhile.
 #[test]
 fn adaptive_routing() {

@@ -14,7 +14,7 @@ pub(crate) mod updn;
 use std::fmt;
 
 use crate::subnet::Subnet;
-use crate::tables::{ForwardingTables, Tables};
+use crate::tables::{ForwardingTables, ServiceLevels, Tables};
 
 /// A routing engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,12 +84,14 @@ pub struct Options {
     pub roots: Option<Vec<usize>>,
     /// The tables of the engine `file`: see [`lft_file`](crate::lft_file).
     pub tables: Option<ForwardingTables>,
+    /// The service levels of the engine `file`: see [`sl_file`](crate::sl_file). None: SL 0 for all.
+    pub levels: Option<ServiceLevels>,
 }
 
 impl Default for Options {
     /// Eight lanes, and roots that engines find.
     fn default() -> Self {
-        Self { lanes: 8, roots: None, tables: None }
+        Self { lanes: 8, roots: None, tables: None, levels: None }
     }
 }
 
@@ -120,7 +122,9 @@ fn too_few_lanes(lanes: u8, needed: impl Fn(u8) -> Option<u8>) -> String {
 
 fn from_file(options: &Options) -> Result<Tables, String> {
     let tables = options.tables.clone().ok_or("no file of tables is named")?;
-    Ok(Tables::on_one_lane(tables))
+    let service_levels = options.levels.clone().unwrap_or(ServiceLevels::Zero);
+    let lanes = service_levels.lanes();
+    Ok(Tables { forwarding: tables, service_levels, lanes })
 }
 
 /// Routes a subnet with an engine; if that engine refuses the subnet, with min-hop, as OpenSM does.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rocelab_subnet::{
     Engine, Guid, NodeKind, Options, PortId, Subnet, Topology, dump, ibnetdiscover, lft_file,
-    roots, route,
+    roots, route, sl_file,
 };
 
 use crate::topologies::{fat_tree, grid};
@@ -143,6 +143,49 @@ fn roots_are_switches_by_guid() {
         let error = read(text).expect_err("an error").to_string();
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+#[test]
+fn service_levels_that_are_wrong_are_refused() {
+    let subnet = ring();
+    let adapters: Vec<u16> = subnet
+        .end_ports()
+        .iter()
+        .filter(|one| one.kind == NodeKind::ChannelAdapter)
+        .map(|one| one.lids.base)
+        .collect();
+    let lines = adapters.iter().flat_map(|from| adapters.iter().map(move |to| (from, to)));
+    let right: String = lines.map(|(from, to)| format!("{from} {to} 1\n")).collect();
+    let (a, b) = (adapters[0], adapters[1]);
+    let same = std::collections::BTreeMap::new();
+    let read = |text: &str| sl_file::read(Path::new("sl"), text, &subnet, &same, 8);
+    assert!(read(&right).is_ok());
+    assert!(read(&format!("# all\n{right}0x{a:04x} 0x{b:04x} 1\n")).is_ok());
+    for (text, expected) in [
+        (format!("x {b} 0"), "sl:1: x: is no LID; "),
+        (format!("{a} 999 0"), "sl:1: 999: is the LID of no port of this subnet; "),
+        (
+            format!("{a} {b} 8"),
+            "sl:1: 8: is no service level that is known here; write a service level from 0 to 7",
+        ),
+        (format!("{a} {b}"), "sl:1: is no service level that is known here; "),
+        (format!("{a} {b} 1 2"), "sl:1: 2: is not understood; "),
+        (format!("{a} {b} 1\n\n{a} {b} 2"), "sl:3: "),
+        (String::new(), "sl: has no service level from LID "),
+        (
+            right.replacen(&format!("{a} {b} 1\n"), "", 1),
+            &format!("sl: has no service level from LID {a} to LID {b}; "),
+        ),
+    ] {
+        let error = read(&text).expect_err("an error").to_string();
+        assert!(error.starts_with(expected), "{error}\n{expected}");
+    }
+    // The file's LIDs may be others.
+    let moved = std::collections::BTreeMap::from([(500, a)]);
+    let text = right.replace(&format!("{a} "), "500 ");
+    let text: String = text.lines().map(|line| format!("{line}\n")).collect();
+    let read = sl_file::read(Path::new("sl"), &text, &subnet, &moved, 8);
+    assert!(read.is_ok(), "{read:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use rocelab_subnet::{
     Engine, NodeKind, Options, Path as Way, Routing, Subnet, credit_loops, dump, ibnetdiscover,
-    lft_file, roots, route,
+    lft_file, roots, route, sl_file,
 };
 
 use crate::service_levels;
@@ -242,6 +242,37 @@ fn tables_from_a_file_are_the_same_again() {
             }
         }
     }
+}
+
+/// The service levels that OpenSM's administrator answered are those of a path by the engine `file`, and no others.
+#[test]
+fn service_levels_from_a_file_are_the_same_again() {
+    let (mut count, mut several) = (0, 0);
+    for folder in folders_of_runs() {
+        for topology in folders(&folder) {
+            for folder in folders(&topology) {
+                let Some(run) = Run::read(&topology, &folder) else { continue };
+                let Some(text) = &run.levels else { continue };
+                let lids = lft_file::lids_now(Path::new("lfts"), &run.lfts, &run.subnet);
+                let lids = lids.expect("LIDs");
+                assert!(lids.iter().all(|(before, now)| before == now), "{}", run.name);
+                let file = Path::new("sl.txt");
+                let levels = sl_file::read(file, text, &run.subnet, &lids, 16).expect("levels");
+                let tables = lft_file::read(Path::new("lfts"), &run.lfts, &run.subnet).ok();
+                let options = Options { tables, levels: Some(levels), ..Options::default() };
+                let routing = route(&run.subnet, Engine::File, &options);
+                let again = dump::Levels { subnet: &run.subnet, tables: &routing.tables };
+                assert_eq!(differences(text, &again.to_string()), None, "{}", run.name);
+                // Where OpenSM says SLs for lanes, they leave no loop.
+                let loops = credit_loops(&run.subnet, &routing.tables, &service_levels());
+                assert!(loops.is_empty(), "{}: {loops:?}", run.name);
+                several += u32::from(routing.tables.lanes > 1);
+                count += 1;
+            }
+        }
+    }
+    println!("{count} files of service levels, {several} of them with several");
+    assert!(count >= 2 && several >= 2, "{count} {several}");
 }
 
 /// Of these, OpenSM's tables are not here, but what came out is.

@@ -177,7 +177,7 @@ proptest! {
         let roots = roots::read(FilePath::new("roots"), &other, &subnet).ok();
         let tables = lft_file::read(FilePath::new("lfts"), &other, &subnet).ok();
         for engine in Engine::ALL {
-            let options = Options { roots: roots.clone(), tables: tables.clone(), lanes: 1 };
+            let options = Options { roots: roots.clone(), tables: tables.clone(), lanes: 1, levels: None };
             let tables = route(&subnet, engine, &options).tables;
             credit_loops(&subnet, &tables, &service_levels());
             let lids = dump::GuidToLid { subnet: &subnet }.to_string();

@@ -21,7 +21,9 @@ impl<P: Profile> Capturing<'_, '_, P> {
         rdma: &RdmaPacket,
     ) -> io::Result<Vec<u8>> {
         let plan = self.sight.plan;
-        let lid = |node| plan.infiniband.as_ref().and_then(|own| own.routed.lid(node)).unwrap_or(0);
+        let routed = plan.infiniband.as_ref().map(|own| &own.routed);
+        let lid_of = |node| routed?.lid_of_path(node, packet.flow_hash);
+        let lid = |node| lid_of(node).unwrap_or(0);
         let level = rdma.priority();
         let lrh = Lrh {
             vl: plan.lane_of(level),

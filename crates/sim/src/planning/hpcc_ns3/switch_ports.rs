@@ -52,7 +52,8 @@ pub(super) fn check_telemetry(
     let key = format!("congestion_control.{}", algorithm.name());
     telemetry::check_rates(&key, &TELEMETRY_RATES, topology)?;
     let active = topology.all_links_active();
-    let forwarding = Forwarding { topology, active: &active, by_hand: &[], domains: None };
+    let forwarding =
+        Forwarding { topology, active: &active, by_hand: &[], lmc: None, domains: None };
     telemetry::check_paths(&key, IntHeader::MAX_HOPS, &forwarding, flows)
 }
 

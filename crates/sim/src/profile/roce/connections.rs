@@ -172,17 +172,19 @@ impl Connections {
         let transmit = self.manager.poll_transmit()?;
         let len = u16::try_from(transmit.mad.len()).unwrap_or(u16::MAX);
         let destination = transmit.destination;
+        let (ends, entropy) = ((self.node, destination), plan.roce.management_entropy());
+        let level = plan.service_level(ends, (self.priority, entropy));
         let packet = RdmaPacket::new(Opcode::UdSendOnly, GSI_QPN, self.next_psn)
             .with_payload_len(len)
             .with_deth(Deth::GSI_Q_KEY, GSI_QPN)
             .with_ack_req(true)
-            .with_class(plan.service_level(self.node, destination, self.priority), Ecn::NotEct)
+            .with_class(level, Ecn::NotEct)
             .with_content(true);
         self.next_psn = (self.next_psn + 1) & 0x00ff_ffff;
         let datagram = Transmit {
             packet,
             destination,
-            entropy: plan.flow_hash(self.node, destination, plan.roce.management_entropy()),
+            entropy: plan.flow_hash(self.node, destination, entropy),
             frame_len: packet.frame_len(self.encapsulation_len),
         };
         Some((datagram, Content::Payload(transmit.mad.into())))

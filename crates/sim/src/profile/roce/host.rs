@@ -221,7 +221,8 @@ impl VerbsHost {
         let peer = if is_source { described.destination } else { described.source };
         let posts_receives = self.integrity.is_some() && !is_source && takes_receives(described);
         let ConnectionEnds { qpn, dest_qp, initial_psn, remote_initial_psn } = ends;
-        let priority = plan.service_level(self.node, peer, described.priority);
+        let priority =
+            plan.service_level((self.node, peer), (described.priority, described.entropy));
         QueuePairConfig {
             qpn,
             dest_qp,

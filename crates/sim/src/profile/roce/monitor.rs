@@ -147,7 +147,7 @@ impl Monitor {
         };
         let operation = Operation::SendWithImmediate(immediate);
         let work = WorkRequest::new(immediate.into(), operation, mesh.rules.bytes);
-        let from = Pings(plan).queue_pair(self.node, to, self.qpn);
+        let from = Pings(plan).queue_pair((self.node, to), entropy, self.qpn);
         let posted = nic.post_datagram(now, from, work, handle);
         debug_assert!(posted.is_ok(), "a ping can be posted: {posted:?}");
     }

@@ -5,7 +5,7 @@ use rocelab_units::SimTime;
 
 use super::congestion::{sending, two_switches};
 use super::{flow, link, network};
-use crate::support::{Run, plan};
+use crate::support::{Run, plan, try_plan};
 
 const CONTROL: &str = "[congestion_control.infiniband]\n";
 
@@ -100,6 +100,32 @@ fn one_input(top: &str) -> String {
         })
         .collect();
     format!("{top}{}", network("host-0..host-5", "switch-0..switch-1", &links, &flows))
+}
+
+/// The first switch, which four hosts feed, has credits at first, and is a root itself; then it is the victim of the second, and marks
+/// where its port is named.
+#[test]
+fn ports_that_are_named_mark_without_credits() {
+    let marks = |more: &str| {
+        let control =
+            format!("[infiniband.congestion_control]\nvictim_mask = \"none\"\n{more}{CONTROL}");
+        let text = one_input(&format!("stop = \"3ms\"\n{}", head(&control)));
+        let mut run = Run::new(plan(&text));
+        run.run_until(SimTime::from_ps(2_900_000_000));
+        let first = run.plan.topology.node_by_name("switch-0").expect("it is there");
+        let ports = run.simulation.network().ports();
+        ports.filter(|port| port.node == first).map(|port| port.counters.ecn_marks).sum::<u64>()
+    };
+    let as_root = marks("");
+    // Its ports to hosts carry acknowledgements, which are too short to be marked.
+    assert_eq!(marks("victim_ports = [\"switch-0:0..3\"]\n"), as_root);
+    let as_both = marks("victim_ports = [\"switch-0:4\"]\n");
+    println!("{as_root} marks as a root, {as_both} as a victim too");
+    assert!(as_both > as_root, "{as_both} and not more than {as_root}");
+    let wrong =
+        one_input(&head("[infiniband.congestion_control]\nvictim_ports = [\"switch-9\"]\n"));
+    let error = try_plan(&wrong).expect_err("there is none").to_string();
+    assert!(error.contains("infiniband.congestion_control.victim_ports[0]"), "{error}");
 }
 
 #[test]

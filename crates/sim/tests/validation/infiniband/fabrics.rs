@@ -10,7 +10,10 @@ use super::{flow, link, network};
 use crate::support::{Dice, Run, plan, run, try_plan};
 
 /// A ring of so many switches with so many hosts each, which send to the hosts so many switches ahead.
-fn ring((switches, hosts, ahead): (usize, usize, usize), (engine, lanes): (&str, u8)) -> String {
+pub(super) fn ring(
+    (switches, hosts, ahead): (usize, usize, usize),
+    (engine, lanes): (&str, u8),
+) -> String {
     let (mut links, mut flows) = (Vec::new(), Vec::new());
     for switch in 0..switches {
         for host in 0..hosts {
@@ -98,10 +101,12 @@ fn fabric(dice: &mut Dice) -> String {
     let interval = dice.one(&["0s", "256ns", "2us"]);
     let forwarding = dice.one(&["store-and-forward", "cut-through"]);
     let latency = dice.one(&["0s", "130ns"]);
+    let lmc = dice.one(&[0, 0, 1, 2]);
+    let path_bits = if lmc > 0 { dice.one(&["round-robin", "random"]) } else { "round-robin" };
     let all = format!("host-0..host-{}", hosts - 1);
     let names = format!("switch-0..switch-{}", switches - 1);
     format!(
-        "stop = \"100ms\"\n[infiniband]\ndata_vls = {lanes}\nvl_buffer = \"{buffer}\"\nupdate_interval = \
+        "stop = \"100ms\"\n[infiniband]\ndata_vls = {lanes}\nlmc = {lmc}\npath_bits = \"{path_bits}\"\nvl_buffer = \"{buffer}\"\nupdate_interval = \
          \"{interval}\"\n[infiniband.sm]\nengine = \"{engine}\"\n[switch]\nforwarding = \"{forwarding}\"\nlatency = \
          \"{latency}\"\n[roce]\npath_mtu = {mtu}\n{}",
         network(&all, &names, &links, &flows)

@@ -4,6 +4,8 @@ mod congestion;
 mod congestion_control;
 mod credits;
 mod fabrics;
+mod files;
+mod lmc;
 
 /// Links between nodes, in the form of `[topology.graph]`.
 fn link((from, to): (&str, &str), (gbps, metres): (u64, u64)) -> String {

@@ -288,7 +288,8 @@ fn queue_pair(
     receives: bool,
 ) -> QueuePairConfig {
     let (near, far) = (connection.end(side), connection.end(side.other()));
-    let priority = plan.service_level(near.host, far.host, connection.priority);
+    let ends = (near.host, far.host);
+    let priority = plan.service_level(ends, (connection.priority, connection.entropy));
     QueuePairConfig {
         qpn: near.qpn,
         dest_qp: far.qpn,
