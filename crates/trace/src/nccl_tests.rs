@@ -73,7 +73,7 @@ impl Table {
     /// Elements that were wrong in all rows.
     fn wrong(&self) -> u64 {
         let both = self.rows.iter().flat_map(|row| [row.out_of_place.wrong, row.in_place.wrong]);
-        both.flatten().sum()
+        both.flatten().fold(0, u64::saturating_add)
     }
 }
 

@@ -202,6 +202,8 @@ fn node(reader: &mut Reader<'_>, ranks: u32) -> Result<(Statement, Lists), Trace
         }
     };
     let (peer, size, tag) = (reader.u32()?, reader.u64()?, reader.u32()?);
+    // Of a calculation they mean nothing.
+    let (peer, tag) = if kind == Kind::Calc { (0, 0) } else { (peer, tag) };
     let is_any = kind == Kind::Receive && peer == ANY;
     if kind != Kind::Calc && !is_any && peer >= ranks {
         reader.at = at;

@@ -196,3 +196,14 @@ fn a_small_binary_file_has_no_large_schedules() {
     let error = goal::parse(&twice, Path::new("t.bin")).unwrap_err().to_string();
     assert!(error.contains("the nodes that wait for this one are not in the section"), "{error}");
 }
+
+#[test]
+fn what_a_calculation_of_a_binary_file_says_of_peer_and_tag_means_nothing() {
+    let path = Path::new("t.goal");
+    let goal = goal::parse(b"num_ranks 1\nrank 0 {\nl1: calc 5\n}", path).unwrap();
+    let mut binary = goal.to_binary().unwrap();
+    // The node is behind the header, one rank's offsets, two counts and one root.
+    let node = 14 + 16 + 8 + 4;
+    (binary[node + 5], binary[node + 17]) = (7, 9);
+    assert_eq!(goal::parse(&binary, path).unwrap(), goal);
+}

@@ -61,6 +61,11 @@ fn unchecked_rows_say_so_and_mistakes_have_a_place() {
     let expected = "        1000           250     float     sum      -1     2.00    0.50    0.75     N/A     2.00    0.50    0.75     N/A";
     assert!(text.lines().any(|line| line == expected), "{text}");
     assert_eq!(parse(&text, Path::new("t")).unwrap().to_string(), text);
+    // As many wrong elements as can be written are no overflow.
+    let most = u64::MAX;
+    let row = format!("8 2 float sum -1 1 1 1 {most} 1 1 1 {most}");
+    let printed = parse(&row, Path::new("t")).unwrap().to_string();
+    assert!(printed.contains(&format!("values : {most} FAILED")), "{printed}");
     for (text, words) in [
         ("8 2 float", "t:1:1: the row has 3 columns, and not 13"),
         ("8 2 float sum -1 1 1 1 x 1 1 1 0", "t:1:24: x: is not a number of wrong elements"),
