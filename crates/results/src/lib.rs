@@ -16,6 +16,7 @@
 //! | `flow_counters.csv` | [`FlowCountersRecord`] | a flow of `[sample.flows]` |
 //! | `hosts.csv` | [`HostRecord`] | a host that takes time |
 //! | `monitoring.csv` | [`MonitoringRecord`] | the pings of a pair of hosts in a window of time |
+//! | `nvlink.csv` | [`NvlinkRecord`] | a host that NVLink joins to others |
 //! | `switches.csv` | [`SwitchRecord`] | an ingress port and priority of a switch |
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
 //! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
@@ -105,6 +106,7 @@ mod millionths;
 mod monitoring;
 mod names;
 mod ns3_rdma;
+mod nvlink;
 mod open;
 mod operation;
 mod operation_activity;
@@ -167,6 +169,7 @@ pub use millionths::Millionths;
 pub use monitoring::{MonitoredPair, MonitoringRecord, MonitoringSummary};
 pub use names::{POINT_TXT, SCENARIO_TOML, is_name_of_results};
 pub use ns3_rdma::Ns3RdmaCounts;
+pub use nvlink::{NvlinkCounts, NvlinkRecord};
 pub use open::Results;
 pub use operation::{OperationRecord, OperationStatus};
 pub use operation_statistics::{KindCounts, OperationCounts, OperationStatistics};

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::{
     Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, HostRecord, IngressSample,
-    LinkRecord, MarkSample, MemorySample, MonitoringRecord, OperationRecord, PauseRecord,
-    QueueSample, RateSample, Record, ResultsError, StormRecord, SwitchRecord, Table,
+    LinkRecord, MarkSample, MemorySample, MonitoringRecord, NvlinkRecord, OperationRecord,
+    PauseRecord, QueueSample, RateSample, Record, ResultsError, StormRecord, SwitchRecord, Table,
     UtilisationSample,
 };
 
@@ -56,7 +56,7 @@ impl RecordType {
 }
 
 /// All record types, in the order of their names.
-pub const RECORD_TYPES: [RecordType; 17] = [
+pub const RECORD_TYPES: [RecordType; 18] = [
     RecordType::of::<DropRecord<'_>>(),
     RecordType::of::<FlowCountersRecord<'_>>(),
     RecordType::of::<FlowSample<'_>>(),
@@ -67,6 +67,7 @@ pub const RECORD_TYPES: [RecordType; 17] = [
     RecordType::of::<MarkSample<'_>>(),
     RecordType::of::<MemorySample<'_>>(),
     RecordType::of::<MonitoringRecord<'_>>(),
+    RecordType::of::<NvlinkRecord<'_>>(),
     RecordType::of::<OperationRecord<'_>>(),
     RecordType::of::<PauseRecord<'_>>(),
     RecordType::of::<QueueSample<'_>>(),

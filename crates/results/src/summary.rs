@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::words::{counted, microseconds};
 use crate::{
     BranchRecord, Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord,
-    MeasuredWindow, MessageCounts, Millionths, MonitoringSummary, Ns3RdmaCounts, OperationCounts,
-    PathMigrationRecord, SampleInterval, StallRecord, StreamRecord, TcpCounts, TransportFlows,
+    MeasuredWindow, MessageCounts, Millionths, MonitoringSummary, Ns3RdmaCounts, NvlinkCounts,
+    OperationCounts, PathMigrationRecord, SampleInterval, StallRecord, StreamRecord, TcpCounts,
+    TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -68,6 +69,9 @@ pub struct Summary {
     /// Pings between hosts; left out without `[monitoring]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monitoring: Option<MonitoringSummary>,
+    /// What went over NVLink; left out if no server has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvlink: Option<NvlinkCounts>,
     /// Messages of the flows of an unreliable service; left out for a reliable service, and without
     /// flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -114,6 +114,7 @@ pub(super) fn summary<P: Profile>(
         tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
         streams: streams(plan, network),
         monitoring: None,
+        nvlink: None,
     }
 }
 

@@ -186,6 +186,9 @@ pub(super) fn build(
         Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
             .help("use a smaller topology, or one whose hosts are all connected")
     };
+    if topology.is_in_parts {
+        return Err(no_subnet("nothing joins its rails".to_owned()));
+    }
     let tables = match &config.sm.lfts {
         Some(path) => {
             let subnet = SubnetManagerPlan::subnet(topology, active).map_err(no_subnet)?;

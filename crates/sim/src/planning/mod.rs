@@ -32,6 +32,7 @@ mod monitoring;
 mod multicast;
 mod neighbours;
 mod numbering;
+mod nvlink;
 mod of_ethernet;
 mod ports;
 mod priority;
