@@ -9,6 +9,7 @@ mod control;
 mod infiniband;
 mod looking;
 mod network;
+mod servers;
 mod switches;
 mod trouble;
 mod workload;
@@ -104,6 +105,7 @@ pub(crate) fn make(seed: u64, index: u64) -> Made {
     shape.control();
     shape.workload(&format!("{seed}-{index}"));
     shape.connections();
+    shape.servers();
     shape.trouble();
     shape.layer3();
     shape.looking();

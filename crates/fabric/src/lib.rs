@@ -24,6 +24,7 @@ mod ingress;
 mod input_file;
 mod link;
 mod load_balancing;
+mod nvlink;
 mod port;
 mod port_selection;
 mod priority;
@@ -69,6 +70,9 @@ pub use link::{
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
 };
 pub use load_balancing::{Choice, LoadBalancer, LoadBalancing};
+pub use nvlink::{
+    DEFAULT_NVLINK_DELAY, InvalidNvlink, Nvlink, NvlinkConfig, NvlinkModel, ServerPreset,
+};
 pub use port::{CountedPort, InputQueues, Port, PortExtras};
 pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};

@@ -6,11 +6,13 @@ use std::path::Path;
 use rocelab_results::{
     BranchRecord, CollectiveSummary, CongestionCounts, FrozenRecord, InfiniBandCounts,
     IntegrityViolation, MeasuredWindow, MessageCounts, MonitoredPair, MonitoringSummary,
-    OperationCounts, RefusedEngine, RefusedReroute, RunInfo, Summary,
+    NvlinkCounts, OperationCounts, RefusedEngine, RefusedReroute, RunInfo, Summary,
 };
 
+use rocelab_units::Bytes;
+
 use crate::frozen::{held, roots};
-use crate::numbers::{count, counted, in_unit, memory, rounded_count, time, time_unit};
+use crate::numbers::{count, counted, in_unit, memory, ratio, rounded_count, time, time_unit};
 use crate::percentiles::{completed_of, operations_of, percentile_texts};
 use crate::{goodput, idle_queue_pair_texts};
 
@@ -54,6 +56,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     streams(&mut table, summary);
     if let Some(monitoring) = &summary.monitoring {
         pings(&mut table, monitoring);
+    }
+    if let Some(nvlink) = &summary.nvlink {
+        line(&mut table, "NVLink", &nvlink_line(nvlink));
     }
     if let Some(infiniband) = &summary.infiniband {
         line(&mut table, "Subnet", &subnet(infiniband));
@@ -319,6 +324,20 @@ fn collectives(table: &mut String, collective: &CollectiveSummary) {
 
 /// Bytes of a gigabyte, as nccl-tests has it.
 const GIGA: u64 = 1_000_000_000;
+
+/// What went over NVLink.
+fn nvlink_line(nvlink: &NvlinkCounts) -> String {
+    let messages = counted(nvlink.messages, "message");
+    let (bytes, servers) = (Bytes::new(nvlink.bytes), counted(nvlink.servers, "server"));
+    let mut text = format!("{messages} of {bytes} in {servers}");
+    if let Some(share) = nvlink.busiest_share {
+        _ = write!(text, ", busiest host {:.1} %", share.as_f64() * 100.0);
+    }
+    if let Some(efficiency) = nvlink.efficiency {
+        _ = write!(text, ", efficiency {}", ratio(efficiency));
+    }
+    text
+}
 
 /// What the mesh of pings has seen.
 fn pings(table: &mut String, monitoring: &MonitoringSummary) {

@@ -17,6 +17,7 @@
 //! | `hosts.csv` | [`HostRecord`] | a host that takes time |
 //! | `collectives.csv` | [`CollectiveRecord`] | a collective operation of a group of ranks |
 //! | `monitoring.csv` | [`MonitoringRecord`] | the pings of a pair of hosts in a window of time |
+//! | `nvlink.csv` | [`NvlinkRecord`] | a host that NVLink joins to others |
 //! | `switches.csv` | [`SwitchRecord`] | an ingress port and priority of a switch |
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
 //! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
@@ -107,6 +108,7 @@ mod millionths;
 mod monitoring;
 mod names;
 mod ns3_rdma;
+mod nvlink;
 mod open;
 mod operation;
 mod operation_activity;
@@ -170,6 +172,7 @@ pub use millionths::Millionths;
 pub use monitoring::{MonitoredPair, MonitoringRecord, MonitoringSummary};
 pub use names::{POINT_TXT, SCENARIO_TOML, is_name_of_results};
 pub use ns3_rdma::Ns3RdmaCounts;
+pub use nvlink::{NvlinkCounts, NvlinkRecord};
 pub use open::Results;
 pub use operation::{OperationRecord, OperationStatus};
 pub use operation_statistics::{KindCounts, OperationCounts, OperationStatistics};

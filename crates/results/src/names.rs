@@ -63,8 +63,8 @@ mod tests {
     use super::*;
     use crate::{
         DropRecord, HostRecord, IngressSample, LinkRecord, MarkSample, MemorySample,
-        MonitoringRecord, OperationRecord, PauseRecord, QueueSample, RateSample, Record,
-        StormRecord, SwitchRecord, UtilisationSample,
+        MonitoringRecord, NvlinkRecord, OperationRecord, PauseRecord, QueueSample, RateSample,
+        Record, StormRecord, SwitchRecord, UtilisationSample,
     };
 
     #[test]
@@ -83,6 +83,7 @@ mod tests {
             MarkSample::FILE,
             MemorySample::FILE,
             MonitoringRecord::FILE,
+            NvlinkRecord::FILE,
             OperationRecord::FILE,
             PauseRecord::FILE,
             QueueSample::FILE,

@@ -11,9 +11,9 @@ use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
     CollectiveRecord, DropRecord, FlowCountersRecord, FlowRecord, HostRecord, KindCounts,
-    LinkRecord, MapNode, MonitoringRecord, OperationCounts, OperationRecord, PauseCauses,
-    PauseRecord, QueueSample, Record, ResultsError, RunInfo, SampleInterval, SeriesFile,
-    SeriesReader, StormRecord, Summary, SwitchRecord,
+    LinkRecord, MapNode, MonitoringRecord, NvlinkRecord, OperationCounts, OperationRecord,
+    PauseCauses, PauseRecord, QueueSample, Record, ResultsError, RunInfo, SampleInterval,
+    SeriesFile, SeriesReader, StormRecord, Summary, SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -181,6 +181,16 @@ impl Results {
         &self,
     ) -> Result<Option<RecordReader<MonitoringRecord<'static>>>, ResultsError> {
         if !self.path.join(MonitoringRecord::FILE).exists() {
+            return Ok(None);
+        }
+        self.records().map(Some)
+    }
+
+    /// What hosts sent and received over NVLink; `None` if no server has any.
+    ///
+    /// # Errors As [`storms`](Self::storms).
+    pub fn nvlink(&self) -> Result<Option<RecordReader<NvlinkRecord<'static>>>, ResultsError> {
+        if !self.path.join(NvlinkRecord::FILE).exists() {
             return Ok(None);
         }
         self.records().map(Some)

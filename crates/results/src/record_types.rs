@@ -6,9 +6,9 @@ use std::path::Path;
 
 use crate::{
     CollectiveRecord, Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, HostRecord,
-    IngressSample, LinkRecord, MarkSample, MemorySample, MonitoringRecord, OperationRecord,
-    PauseRecord, QueueSample, RateSample, Record, ResultsError, StormRecord, SwitchRecord, Table,
-    UtilisationSample,
+    IngressSample, LinkRecord, MarkSample, MemorySample, MonitoringRecord, NvlinkRecord,
+    OperationRecord, PauseRecord, QueueSample, RateSample, Record, ResultsError, StormRecord,
+    SwitchRecord, Table, UtilisationSample,
 };
 
 /// A record type, as it is declared.
@@ -56,7 +56,7 @@ impl RecordType {
 }
 
 /// All record types, in the order of their names.
-pub const RECORD_TYPES: [RecordType; 18] = [
+pub const RECORD_TYPES: [RecordType; 19] = [
     RecordType::of::<CollectiveRecord<'_>>(),
     RecordType::of::<DropRecord<'_>>(),
     RecordType::of::<FlowCountersRecord<'_>>(),
@@ -68,6 +68,7 @@ pub const RECORD_TYPES: [RecordType; 18] = [
     RecordType::of::<MarkSample<'_>>(),
     RecordType::of::<MemorySample<'_>>(),
     RecordType::of::<MonitoringRecord<'_>>(),
+    RecordType::of::<NvlinkRecord<'_>>(),
     RecordType::of::<OperationRecord<'_>>(),
     RecordType::of::<PauseRecord<'_>>(),
     RecordType::of::<QueueSample<'_>>(),

@@ -9,8 +9,8 @@ use crate::words::{counted, microseconds};
 use crate::{
     BranchRecord, CollectiveSummary, Distribution, FlowCounts, FrozenRecord, Goodput,
     IdleQueuePairRecord, MeasuredWindow, MessageCounts, Millionths, MonitoringSummary,
-    Ns3RdmaCounts, OperationCounts, PathMigrationRecord, SampleInterval, StallRecord, StreamRecord,
-    TcpCounts, TransportFlows,
+    Ns3RdmaCounts, NvlinkCounts, OperationCounts, PathMigrationRecord, SampleInterval, StallRecord,
+    StreamRecord, TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -69,6 +69,9 @@ pub struct Summary {
     /// Pings between hosts; left out without `[monitoring]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monitoring: Option<MonitoringSummary>,
+    /// What went over NVLink; left out if no server has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvlink: Option<NvlinkCounts>,
     /// Messages of the flows of an unreliable service; left out for a reliable service, and without
     /// flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

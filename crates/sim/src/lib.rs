@@ -61,10 +61,10 @@ pub use plan::{
     FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
     HostModel, HpccNs3Plan, InfiniBandPlan, InfiniBandPorts, IngressPlan, LinkDown, LinkPlan,
     LinkPlans, Markings, MeasurePlan, MonitoringPlan, MulticastGroup, MulticastPlan,
-    MulticastSending, NeighbourPlan, OpcodeSet, PartitionChoice, Partitions, PingRules,
-    PingingHost, Plan, PortSamplingPlan, ProfilePlan, QueueMonitor, QueuePairKeys, RateThresholds,
-    RocePlan, RoutedSubnet, SamplingPlan, SlowReceiver, StreamPlan, StreamsPlan, SubnetManagerPlan,
-    SwitchOverrides, TcpPlan, WorkloadsPlan, subnet_topology,
+    MulticastSending, NeighbourPlan, NvlinkDomain, NvlinkPlan, OpcodeSet, PartitionChoice,
+    Partitions, PingRules, PingingHost, Plan, PortSamplingPlan, ProfilePlan, QueueMonitor,
+    QueuePairKeys, RateThresholds, RocePlan, RoutedSubnet, SamplingPlan, SlowReceiver, StreamPlan,
+    StreamsPlan, SubnetManagerPlan, SwitchOverrides, TcpPlan, WorkloadsPlan, subnet_topology,
 };
 pub use planning::{DefaultValue, MAX_FLOWS, Planning, Setting, settings};
 pub use rocelab_scenario as scenario;

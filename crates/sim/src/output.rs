@@ -13,6 +13,7 @@ mod known_paths;
 mod links;
 mod lossless;
 mod monitoring;
+mod nvlink;
 mod outcome;
 mod ranked;
 mod record;

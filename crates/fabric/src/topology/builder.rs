@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::link_config::LinkProperties;
-use super::{Node, NodeId, NodeKind, Topology, TopologyLink};
+use super::{Node, NodeId, NodeKind, Topology, TopologyLink, TopologyServer};
 
 /// Collects nodes and links; their order gives their numbers.
 ///
@@ -28,6 +28,16 @@ impl Builder {
     /// Adds `count` hosts, `host-0` and so on.
     pub(super) fn hosts(&mut self, count: u32) -> Range<NodeId> {
         self.series("host", NodeKind::Host, count)
+    }
+
+    /// Adds servers with `each` GPUs, `gpu-0` and so on, which are hosts.
+    pub(super) fn gpus(&mut self, servers: u32, each: u32) -> Range<NodeId> {
+        let gpus = self.series("gpu", NodeKind::Host, servers * each);
+        let first = |server: u32| gpus.start + server * each;
+        let hosts = |server: u32| (first(server)..first(server) + each).collect();
+        let servers = (0..servers).map(|one| TopologyServer { hosts: hosts(one), nvlink: None });
+        self.topology.servers.extend(servers);
+        gpus
     }
 
     /// Adds `count` switches, `NAME-0` and so on.

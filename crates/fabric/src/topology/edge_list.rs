@@ -25,7 +25,10 @@ use super::{Node, NodeId, NodeKind, Topology, TopologyError, TopologyFault, Topo
 pub(super) fn parse(text: &str, path: &Path) -> Result<Topology, TopologyError> {
     let mut lines = Lines::new(text, path);
     let header = Header::read(&mut lines)?;
-    let is_switch = read_switches(&mut lines, &header)?;
+    let mut is_switch = vec![false; header.nodes];
+    for (id, _) in read_ids(&mut lines, &header, "switches")? {
+        is_switch[id as usize] = true;
+    }
     let (places, links) = read_links(&mut lines, &header)?;
     refuse_further_links(&mut lines, &header)?;
 
@@ -40,7 +43,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<Topology, TopologyError> 
 
 /// A word of the file and where it stands.
 #[derive(Clone, Copy, Debug)]
-struct Word<'a> {
+pub(super) struct Word<'a> {
     text: &'a str,
     line: usize,
     /// Column in characters, from 1.
@@ -48,7 +51,7 @@ struct Word<'a> {
 }
 
 /// The lines that are not blank, as words.
-struct Lines<'a> {
+pub(super) struct Lines<'a> {
     path: &'a Path,
     lines: std::iter::Enumerate<std::str::Lines<'a>>,
     /// The end of the file, the place of errors about missing text.
@@ -56,7 +59,7 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(text: &'a str, path: &'a Path) -> Self {
+    pub(super) fn new(text: &'a str, path: &'a Path) -> Self {
         let line = text.lines().count().max(1);
         let column = text.lines().next_back().map_or(0, |last| last.chars().count()) + 1;
         let end = Word { text: "end of file", line, column };
@@ -68,12 +71,12 @@ impl<'a> Lines<'a> {
         words.into_iter().find(|words| !words.is_empty())
     }
 
-    fn expect(&mut self, what: &str) -> Result<Vec<Word<'a>>, TopologyError> {
+    pub(super) fn expect(&mut self, what: &str) -> Result<Vec<Word<'a>>, TopologyError> {
         let next = self.next();
         next.ok_or_else(|| self.error(self.end, format!("{what} should follow"), "add it"))
     }
 
-    fn error(
+    pub(super) fn error(
         &self,
         at: Word<'_>,
         problem: impl Into<String>,
@@ -89,7 +92,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn parse<T: FromStr<Err: Display>>(
+    pub(super) fn parse<T: FromStr<Err: Display>>(
         &self,
         word: Word<'_>,
         fix: &str,
@@ -113,12 +116,12 @@ fn split_words(line: &str, number: usize) -> Vec<Word<'_>> {
     words
 }
 
-/// The file's first line.
-struct Header<'a> {
-    nodes: usize,
+/// The numbers of the file's first line.
+pub(super) struct Header<'a> {
+    pub(super) nodes: usize,
     switches: usize,
     links: usize,
-    nodes_word: Word<'a>,
+    pub(super) nodes_word: Word<'a>,
     links_word: Word<'a>,
 }
 
@@ -130,9 +133,19 @@ impl<'a> Header<'a> {
             let problem = format!("the first line has {} words where 3 belong", words.len());
             return Err(lines.error(words[0], problem, FIX));
         };
-        let nodes = lines.parse(nodes_word, FIX)?;
         let switches = lines.parse(switches_word, FIX)?;
-        let links = lines.parse(links_word, FIX)?;
+        Self::of(lines, [nodes_word, switches_word, links_word], switches, FIX)
+    }
+
+    /// With the words that count nodes, switches and links, and the number of `switches`.
+    pub(super) fn of(
+        lines: &Lines<'a>,
+        [nodes_word, switches_word, links_word]: [Word<'a>; 3],
+        switches: usize,
+        fix: &str,
+    ) -> Result<Self, TopologyError> {
+        let nodes: usize = lines.parse(nodes_word, fix)?;
+        let links: usize = lines.parse(links_word, fix)?;
         if nodes > MAX_NODES {
             let problem = format!("{nodes} nodes are more than {MAX_NODES}");
             return Err(lines.error(nodes_word, problem, "give a smaller network"));
@@ -166,13 +179,18 @@ impl<'a> Header<'a> {
     }
 }
 
-fn read_switches(lines: &mut Lines<'_>, header: &Header<'_>) -> Result<Vec<bool>, TopologyError> {
+/// The ids of all switches, which the file calls `what`, in its order.
+pub(super) fn read_ids<'a>(
+    lines: &mut Lines<'a>,
+    header: &Header<'_>,
+    what: &str,
+) -> Result<Vec<(NodeId, Word<'a>)>, TopologyError> {
     let mut is_switch = vec![false; header.nodes];
-    let mut missing = header.switches;
-    while missing > 0 {
-        let words = lines.expect("the ids of the switches")?;
+    let mut ids = Vec::new();
+    while ids.len() < header.switches {
+        let words = lines.expect(&format!("the ids of the {what}"))?;
         for &word in &words {
-            if missing == 0 {
+            if ids.len() == header.switches {
                 let problem = format!("the first line counts {} switches", header.switches);
                 let fix = "correct the count, or leave out this id";
                 return Err(lines.error(word, problem, fix));
@@ -182,16 +200,16 @@ fn read_switches(lines: &mut Lines<'_>, header: &Header<'_>) -> Result<Vec<bool>
                 let problem = "this switch was listed before";
                 return Err(lines.error(word, problem, "list every switch once"));
             }
-            missing -= 1;
+            ids.push((id, word));
         }
     }
-    Ok(is_switch)
+    Ok(ids)
 }
 
 /// The words of a link: ends, rate, delay, error rate.
-type LinkWords<'a> = [Word<'a>; 5];
+pub(super) type LinkWords<'a> = [Word<'a>; 5];
 
-fn read_links<'a>(
+pub(super) fn read_links<'a>(
     lines: &mut Lines<'a>,
     header: &Header<'a>,
 ) -> Result<(Vec<LinkWords<'a>>, Vec<TopologyLink>), TopologyError> {
@@ -250,7 +268,7 @@ fn name_nodes(is_switch: &[bool]) -> Vec<Node> {
 }
 
 /// The word that an error points at, and how to fix it.
-fn locate<'a>(
+pub(super) fn locate<'a>(
     fault: &TopologyFault,
     header: &Header<'a>,
     places: &[LinkWords<'a>],

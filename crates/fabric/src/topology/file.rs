@@ -1,4 +1,4 @@
-//! Nodes and links read from a file: an edge list, or a subnet of InfiniBand.
+//! Nodes and links read from a file: an edge list, a subnet of InfiniBand, or a cluster of GPUs.
 //!
 //! Of an edge list, nodes keep the numbers of the file and are called `host-ID` and `switch-ID`. Ports are numbered
 //! in the order of the file's links. A switch's tier is its distance from the nearest host.
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Generate, LinkConfig, Topology, TopologyError, edge_list, ibnet};
+use super::{Generate, LinkConfig, Topology, TopologyError, edge_list, ibnet, simai};
 
 /// `[topology.file]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +35,8 @@ pub enum Format {
     /// What `ibnetdiscover` prints of a subnet of InfiniBand, or ibsim reads. GUIDs and port numbers decide LIDs and routes, as in
     /// OpenSM.
     Ibnet,
+    /// Nodes and links as SimAI reads them: GPUs, NVSwitches, leaves and spines. Links to NVSwitches are NVLink of servers.
+    Simai,
 }
 
 impl Parameters {
@@ -61,12 +63,13 @@ impl Generate for Parameters {
         let text = crate::read_named_text(&path)
             .map_err(|error| TopologyError::unreadable(&path, &error))?;
         match self.format {
-            Format::EdgeList => match &self.link {
+            Format::EdgeList | Format::Simai => match &self.link {
+                None if self.format == Format::Simai => simai::parse(&text, &path),
                 None => edge_list::parse(&text, &path),
                 Some(link) => Err(TopologyError::parameter(
                     "link",
                     link.rate,
-                    "an edge list says rate and delay of each link itself",
+                    "such a file says rate and delay of each link itself",
                     "leave it out, or use `format = \"ibnet\"`",
                 )),
             },

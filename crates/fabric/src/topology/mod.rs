@@ -21,6 +21,7 @@ mod names;
 mod partitioning;
 mod port_reference;
 mod selector;
+mod simai;
 mod spanning_tree;
 mod tiers;
 
@@ -32,6 +33,7 @@ use rocelab_units::{Bandwidth, Duration};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 
+use crate::nvlink::Nvlink;
 pub use adjacency::{Adjacency, Neighbour};
 pub use check::TopologyFault;
 pub use error::TopologyError;
@@ -95,6 +97,19 @@ pub struct Topology {
     pub aggregates: Vec<Range<usize>>,
     /// What a file says of it as a subnet of InfiniBand, if it does.
     pub cabling: Option<Arc<Cabling>>,
+    /// Hosts that are one machine, where the topology says which are.
+    pub servers: Vec<TopologyServer>,
+    /// Whether it may have parts without a path between them: hosts of different parts reach each other by NVLink only.
+    pub is_in_parts: bool,
+}
+
+/// Hosts that are one machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopologyServer {
+    /// Its hosts, in the order of their places in it.
+    pub hosts: Vec<NodeId>,
+    /// How NVLink joins them, if the topology says it.
+    pub nvlink: Option<Nvlink>,
 }
 
 impl Topology {
@@ -224,6 +239,10 @@ topologies! {
     FatTree = "fat-tree" => fat_tree,
     /// Three tiers in pods, with any number of racks, aggregation and core switches.
     Clos = "clos" => clos,
+    /// Servers of GPUs, whose NICs with the same place share a leaf switch: rails that meet at spines.
+    RailOptimised = "rail-optimised" => rail_optimised,
+    /// Servers of GPUs with a switch for each rail, and none that joins rails.
+    RailOnly = "rail-only" => rail_only,
     /// Hosts, switches and links by name, each as it is written.
     Graph = "graph" => graph,
     /// Nodes and links read from an edge list.

@@ -10,4 +10,5 @@ mod static_routes;
 mod topology;
 mod topology_file;
 mod topology_ibnet;
+mod topology_servers;
 mod topology_spanning_tree;

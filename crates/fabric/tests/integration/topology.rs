@@ -54,7 +54,7 @@ fn every_topology_has_a_summary_a_schema_and_examples_that_hold_what_all_promise
         let name = example.name();
         let topology = example.build(Path::new(".")).expect("an example builds");
         topology.check().expect("an example is a network");
-        assert!(topology.is_connected(), "{name}");
+        assert!(topology.is_connected() || topology.is_in_parts, "{name}");
         assert!(
             topology
                 .hosts()
@@ -62,7 +62,11 @@ fn every_topology_has_a_summary_a_schema_and_examples_that_hold_what_all_promise
                 .all(|(host, index)| host as usize == index),
             "{name}: hosts come first"
         );
-        assert!(degrees(&topology, "host-").iter().all(|&ports| ports == 1), "{name}");
+        let adjacency = topology.adjacency();
+        let has_one = |host| adjacency.ports_of(host).len() == 1;
+        assert!(topology.hosts().all(has_one), "{name}");
+        let in_servers = topology.servers.iter().flat_map(|server| &server.hosts).copied();
+        assert!(topology.servers.is_empty() || in_servers.eq(topology.hosts()), "{name}");
         for (id, node) in (0..).zip(&topology.nodes) {
             assert_eq!(topology.node_by_name(&node.name), Some(id));
             assert!(!matches!(node.kind, NodeKind::Switch { tier: 0 }), "{name}: tiers are known");

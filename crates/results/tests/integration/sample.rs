@@ -236,6 +236,7 @@ pub(crate) fn summary() -> Summary {
         }),
         streams: Vec::new(),
         monitoring: None,
+        nvlink: None,
         messages: Some(statistics.messages()),
         operations: vec![operation_statistics().counts(
             "disk",

@@ -185,6 +185,8 @@ pub enum VerbName {
     Debug,
     PartialEq,
     Eq,
+    PartialOrd,
+    Ord,
     borsh::BorshSerialize,
     borsh::BorshDeserialize,
     serde::Serialize,

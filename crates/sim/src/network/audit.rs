@@ -51,6 +51,16 @@ pub enum AuditError {
         /// Counted as dropped for a wrong ICRC.
         icrc: u64,
     },
+    /// Payload over NVLink came from nowhere or went there.
+    #[error("hosts sent {sent} bytes over NVLink != received {received} + under way {under_way}")]
+    Nvlink {
+        /// Bytes that left hosts.
+        sent: u64,
+        /// Bytes that reached hosts.
+        received: u64,
+        /// Bytes between them.
+        under_way: u64,
+    },
     /// Payload was delivered twice or never, or in the wrong amount.
     #[error(
         "flows and operations completed with {completed} payload bytes but {delivered} were delivered"

@@ -58,7 +58,9 @@ impl<P: Profile> Crossing<'_, P> {
         let network = self.0;
         for (host, message) in network.shared.take_messages() {
             let part = network.layout.part.cut().part_of(host);
-            network.features.outbox.to(part).messages.push(message);
+            let batch = network.features.outbox.to(part);
+            batch.first_arrival = batch.first_arrival.min(P::Shared::happens_at(&message));
+            batch.messages.push(message);
         }
         let Outbox { batches, spare } = &mut network.features.outbox;
         let filled = batches.iter_mut().filter(|(_, batch)| !batch.is_empty());
@@ -86,7 +88,9 @@ impl<P: Profile> Crossing<'_, P> {
         }
         drop(company);
         for message in batch.messages.drain(..) {
-            self.0.shared.hear(message);
+            if let Some(transfer) = self.0.shared.hear(message) {
+                self.0.schedule_transfer(&transfer, true);
+            }
         }
         self.keep_spare(batch);
     }

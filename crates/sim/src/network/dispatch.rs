@@ -49,6 +49,7 @@ impl<P: Profile> World for Network<P> {
             Event::Handled { host } => Receiving(self).handled(key, host),
             Event::Entered { host, has_room: false } => Receiving(self).entered(key, host),
             Event::Entered { host, has_room: true } => Receiving(self).has_room(key, host),
+            Event::Transfer { host, connection } => self.transfer_arrives(key, host, connection),
             Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }
     }
@@ -81,6 +82,7 @@ impl<P: Profile> Network<P> {
             Event::NicTimeout { host: here }
             | Event::Handled { host: here }
             | Event::Entered { host: here, .. }
+            | Event::Transfer { host: here, .. }
             | Event::Deliver { host: here, .. } => Some(host(here)),
             Event::FlowStart { ticket } => self.course.starts.host_of(&self.plan, ticket),
             Event::Sample { sampler } => {

@@ -68,12 +68,12 @@ impl<P: Profile> Dividing<'_, P> {
         u32::try_from(here.len()).unwrap_or(1)
     }
 
-    /// The least time from the start of a frame in one unit to its arrival in another, or in another part:
+    /// The least time from the start of a frame or of a transfer in one unit to its arrival in another, or in another part:
     /// no window is longer than that between parts.
     fn lookahead_of_units(&self, all: &Partitioning, setting: &Setting<P>) -> Duration {
         let unit = |node: NodeId| self.layout.part.has(node).then(|| all.part_of(node));
         let links = (0u32..).zip(&self.plan.topology.links);
         let crossing = links.filter(|(_, link)| unit(link.a) != unit(link.b));
-        setting.lookahead(crossing.map(|(link, _)| link))
+        setting.lookahead_between(crossing.map(|(link, _)| link), unit)
     }
 }

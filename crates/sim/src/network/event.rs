@@ -85,6 +85,13 @@ pub enum Event {
         /// Whether it is about room.
         has_room: bool,
     },
+    /// The first byte of what comes over NVLink is at a host.
+    Transfer {
+        /// The host.
+        host: u32,
+        /// The connection of a program that it belongs to.
+        connection: u32,
+    },
     /// Something at a node is measured.
     Sample {
         /// Who measures, by its place in the list of samplers.

@@ -33,6 +33,7 @@ macro_rules! with_host {
     }};
 }
 
+mod nvlink;
 mod stack_frames;
 
 impl<P: Profile> Network<P> {
@@ -222,6 +223,10 @@ impl<P: Profile> Network<P> {
                 }
                 HostEnd::Closed => {
                     self.course.operations.close();
+                    continue;
+                }
+                HostEnd::Transfer(departure) => {
+                    self.leave_by_nvlink(node, departure);
                     continue;
                 }
                 HostEnd::Operation(end) => {

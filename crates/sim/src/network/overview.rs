@@ -18,7 +18,7 @@ use super::port::PortView;
 use super::receiver::{Receiver, ReceiverCounts};
 use super::sampling::flow_watch::FlowCounters;
 use super::sampling::{CountersThen, QueueHistogramDump};
-use crate::profile::{FlowStarts, Inspect, Profile};
+use crate::profile::{FlowStarts, Inspect, NvlinkUse, Profile, Shared};
 use crate::record::{OpenOperation, Ping, Totals, Traversals};
 
 /// A part of a network from outside: what it has counted, and what is in it.
@@ -87,6 +87,17 @@ impl<'a, P: Profile> Overview<'a, P> {
             let (side, _) = state.end_host.host_and_ends()?;
             Some((state.node, side.path().counts(), reception.pauses()))
         })
+    }
+
+    /// What passed each host here over NVLink, of those that have connections over it.
+    pub(crate) fn nvlink_use(self) -> impl Iterator<Item = (NodeId, NvlinkUse)> {
+        let hosts = self.0.hosts.iter();
+        hosts.filter_map(|host| Some((host.node, host.end_host.nvlink_use()?)))
+    }
+
+    /// Transfers over NVLink that are under way to hosts here, and their payload (bytes).
+    pub(crate) fn under_way_by_nvlink(self) -> (u64, u64) {
+        self.0.shared.under_way_by_nvlink()
     }
 
     /// Payload of flows of TCP that failed before they began (bytes).

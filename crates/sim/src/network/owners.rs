@@ -47,7 +47,7 @@ impl Owners {
                 }
             }
         }
-        for (number, connection) in (0u32..).zip(&plan.connections) {
+        for (number, connection) in plan.network_connections() {
             for end in &connection.ends {
                 owners.queue_pairs.insert((end.host, end.qpn), Owner::Connection(number));
             }

@@ -61,6 +61,16 @@ impl<P: Profile> Setting<P> {
         least.unwrap_or(SimTime::NEVER).since(SimTime::ZERO)
     }
 
+    /// The same, where hosts of a domain of NVLink are in several of these places too.
+    pub(crate) fn lookahead_between<T: PartialEq>(
+        &self,
+        links: impl Iterator<Item = u32>,
+        place: impl Fn(NodeId) -> T,
+    ) -> Duration {
+        let by_link = self.lookahead(links);
+        self.plan.nvlink.lookahead(place).map_or(by_link, |by_nvlink| by_nvlink.min(by_link))
+    }
+
     /// Both directions of a link.
     pub(super) fn ways_over(&self, link: u32) -> [P::Link; 2] {
         let ends = &self.plan.topology.links[link as usize];

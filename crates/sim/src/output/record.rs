@@ -19,7 +19,7 @@ use super::statistics::RunStatistics;
 use super::status::{flow_status, operation_status};
 use super::summary::summary;
 use super::tables::Tables;
-use super::{hosts, monitoring, switches};
+use super::{hosts, monitoring, nvlink, switches};
 use crate::frozen::frozen;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
@@ -327,6 +327,7 @@ impl<'a> Output<'a> {
         flow_counters::write(self.plan, self.sink, simulation.network())?;
         let pings = monitoring::write(self.plan, self.sink, simulation.network(), now)?;
         let collectives = self.collectives.finish(self.plan, self.sink)?;
+        let nvlink = nvlink::write(self.plan, self.sink, simulation.network(), now)?;
         let accepted = simulation.network().accepted();
         let mut summary = Summary {
             operations: self.statistics.operation_counts(self.plan, &accepted, now),
@@ -335,6 +336,7 @@ impl<'a> Output<'a> {
             measured: self.statistics.measured(self.plan, now),
             monitoring: pings,
             collectives,
+            nvlink,
             ..summary(self.plan, simulation, self.statistics.flows(), &accepted, ending)
         };
         self.sink.nodes(crate::topology_map(&self.plan.topology).nodes)?;

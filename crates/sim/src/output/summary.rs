@@ -115,6 +115,7 @@ pub(super) fn summary<P: Profile>(
         streams: streams(plan, network),
         monitoring: None,
         collectives: Vec::new(),
+        nvlink: None,
     }
 }
 

@@ -4,7 +4,7 @@ use rocelab_fabric::NodeId;
 
 use crate::scenario::Side;
 
-/// A reliable connection of an application.
+/// A reliable connection of an application, or a way over NVLink that takes the place of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionPlan {
     /// Its application, by its place in [`Plan::apps`](super::Plan::apps).
@@ -13,6 +13,9 @@ pub struct ConnectionPlan {
     pub ends: [ConnectionEndPlan; 2],
     /// Of a program, the members at the two ends, by number.
     pub members: [u32; 2],
+    /// Whether it is over NVLink: it has no queue pairs then, and crosses no network. Numbers of queue pairs are those that its ends
+    /// would have.
+    pub is_nvlink: bool,
     /// Priority 0 to 7.
     pub priority: u8,
     /// UDP source port (v2; 0xC000 to 0xFFFF, if the scenario gives no list) or flow label (v1: 20 bits).

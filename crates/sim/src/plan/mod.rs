@@ -15,6 +15,7 @@ mod measure;
 mod monitoring;
 mod multicast;
 mod neighbours;
+mod nvlink;
 mod opcodes;
 mod parameters;
 mod partitions;
@@ -59,6 +60,7 @@ pub(crate) use self::monitoring::{ANSWER, MAX_PINGS, Pings};
 pub use self::monitoring::{MonitoringPlan, PingRules, PingingHost};
 pub use self::multicast::{MulticastGroup, MulticastPlan, MulticastSending};
 pub use self::neighbours::NeighbourPlan;
+pub use self::nvlink::{NvlinkDomain, NvlinkPlan};
 pub use self::opcodes::OpcodeSet;
 pub(crate) use self::parameters::queues;
 pub(crate) use self::partitions::p_keys_match;
@@ -132,6 +134,8 @@ pub struct Plan {
     pub connections: Vec<ConnectionPlan>,
     /// What links do to frames, in the order in which rules are asked.
     pub faults: Vec<FaultRule>,
+    /// Hosts of servers that NVLink joins.
+    pub nvlink: NvlinkPlan,
     /// What breaks.
     pub failures: FailurePlan,
     /// NICs that handle what arrives no faster than they can, by host.

@@ -8,7 +8,7 @@ use rocelab_units::SimTime;
 use super::algorithms::InUse;
 use super::markings::AskedMarkings;
 use super::numbering::Numbering;
-use crate::plan::{ConnectionPlan, FlowPlan};
+use crate::plan::{ConnectionPlan, FlowPlan, NvlinkPlan};
 use crate::scenario::{Fault, Side, Transport, Verb, ensure};
 use crate::workload::{App, AppPlan, MAX_MESSAGE_BYTES, Workload};
 
@@ -18,12 +18,12 @@ pub(super) struct Asked<'n, 'a> {
     pub(super) workload: (usize, &'n str, &'a dyn Workload),
 }
 
-/// Numbers the connections of all applications, behind those of all flows; `check` refuses ways
+/// Numbers the connections of all applications, behind those of all flows, and says which are over NVLink; of the others `check` refuses ways
 /// that no connection can take, and `check_keys` queue pairs that no host can have.
 pub(super) fn build<'a>(
     asked: Vec<Asked<'_, 'a>>,
     numbering: &mut Numbering<'_>,
-    (in_use, markings): (&mut InUse<'a>, &mut AskedMarkings),
+    (in_use, markings, nvlink): (&mut InUse<'a>, &mut AskedMarkings, &NvlinkPlan),
     (check, check_keys): (
         impl Fn(&FlowPlan) -> Result<(), Fault>,
         impl Fn((&str, &dyn Workload), &FlowPlan) -> Result<(), Fault>,
@@ -44,18 +44,23 @@ pub(super) fn build<'a>(
         for (number, (client, server)) in pairs.into_iter().enumerate() {
             let (ends, entropy) = numbering.connect(client, server);
             let members = members.get(number).map_or([0; 2], |&(client, server)| [client, server]);
+            // Programs alone are written for whatever is between their members.
+            let is_nvlink = plan.program.is_some() && nvlink.joins(client, server);
             let connection = ConnectionPlan {
                 app: place,
                 ends,
                 members,
+                is_nvlink,
                 priority,
                 entropy,
                 queue_pairs,
                 marking,
             };
-            let way = way(&connection, plan.start);
-            check(&way).map_err(|fault| fault.within(key))?;
-            check_keys((workload.1, workload.2), &way)?;
+            if !is_nvlink {
+                let way = way(&connection, plan.start);
+                check(&way).map_err(|fault| fault.within(key))?;
+                check_keys((workload.1, workload.2), &way)?;
+            }
             connections.push(connection);
         }
         apps.push(plan);
@@ -95,6 +100,7 @@ pub(super) fn ways<'a>(
         return Cow::Borrowed(flows);
     }
     let start = |connection: &ConnectionPlan| apps[connection.app as usize].start;
-    let ways = connections.iter().map(|connection| way(connection, start(connection)));
+    let over_network = connections.iter().filter(|connection| !connection.is_nvlink);
+    let ways = over_network.map(|connection| way(connection, start(connection)));
     flows.iter().cloned().chain(ways).collect()
 }

@@ -57,7 +57,7 @@ pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan,
 /// The plan of a resolved scenario whose plain values are right.
 fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let mut topology = topology::build(scenario)?;
-    let hosts = HostDirectory::new(&topology).with_servers(&scenario.server)?;
+    let hosts = HostDirectory::new(&topology).with_servers(&scenario.server, &topology)?;
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;
     let addresses = addresses::build(scenario, &topology, &hosts)?;
     let domains = layer3::domains(scenario, &topology, &hosts, &vlans)?;
@@ -97,6 +97,9 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     connections::check_flows(&scenario.roce, &flows)?;
     service::check_apps(&apps, &scenario.roce)?;
     let streams = streams::build(scenario, &hosts, &roce)?;
+    for way in streams.all.iter().map(streams::way) {
+        hosts.check_joined(way.source, way.destination)?;
+    }
     let mut ways = applications::ways(&flows, &apps, &connections);
     if !streams.all.is_empty() {
         ways.to_mut().extend(streams.all.iter().map(streams::way));
@@ -186,6 +189,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         apps,
         connections,
         faults,
+        nvlink: hosts.nvlink().clone(),
         failures,
         slow_receivers: BTreeMap::new(),
         host_models: BTreeMap::new(),
@@ -361,7 +365,8 @@ fn traffic<'a>(
     let (apps, connections) = match &mut numbering {
         Numbers::Roce(numbering) => {
             let checks = (check, check_keys);
-            applications::build(asked, numbering, (&mut in_use, &mut markings), checks)?
+            let of_pairs = (&mut in_use, &mut markings, hosts.nvlink());
+            applications::build(asked, numbering, of_pairs, checks)?
         }
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };
@@ -426,6 +431,7 @@ impl<'a> Numbers<'a> {
 
 /// Whether a flow can run whatever the workload that it comes from.
 fn check_flow(flow: &FlowPlan, roce: &RocePlan, hosts: &HostDirectory) -> Result<(), Fault> {
+    hosts.check_joined(flow.source, flow.destination)?;
     if roce.encapsulation == Encapsulation::V1 && roce.domains.is_none() {
         layer2::check_domain(flow, &roce.vlans, hosts)?;
     }

@@ -9,7 +9,7 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::{
     algorithms, connection_timers, endless_tcp, faults, forward_marks, keys, layer3, links,
-    measure, multicast, neighbours, sampling, unanswered,
+    measure, multicast, neighbours, nvlink, sampling, unanswered,
 };
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
@@ -55,6 +55,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(endless_tcp::endless_tcp(scenario, plan))
         .chain(connection_timers::too_short(plan))
         .chain(unanswered::notes(plan))
+        .chain(nvlink::notes(scenario, plan))
         .chain(endpoint_windows(scenario, plan));
     found.map(|fault| scenario.document.report(fault)).collect()
 }
@@ -274,7 +275,7 @@ fn classes<'a>(
     let is_used = move |priority: u8| {
         marks(priority)
             || plan.flows.iter().any(|flow| flow.priority == priority && !flow.is_tcp())
-            || plan.connections.iter().any(|connection| connection.priority == priority)
+            || plan.network_connections().any(|(_, connection)| connection.priority == priority)
     };
     let unused =
         scenario.class.keys().map(|priority| priority.number()).filter(move |&p| !is_used(p));

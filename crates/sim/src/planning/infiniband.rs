@@ -217,6 +217,9 @@ pub(super) fn build(
         Fault::at("infiniband", format!("the topology is no subnet: {reason}"))
             .help("use a smaller topology or LMC, or one whose hosts are all connected")
     };
+    if topology.is_in_parts {
+        return Err(no_subnet("nothing joins its rails".to_owned()));
+    }
     let (tables, levels) = match &config.sm.lfts {
         Some(_) => {
             let subnet =

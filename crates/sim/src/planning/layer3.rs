@@ -116,6 +116,7 @@ pub(super) fn check_algorithms(
         .map(|flow| ([flow.source, flow.destination], flow.queue_pairs));
     let of_connections = connections
         .iter()
+        .filter(|connection| !connection.is_nvlink)
         .map(|one| ([one.end(Side::Client).host, one.end(Side::Server).host], one.queue_pairs));
     for (ends, queue_pairs) in of_flows.chain(of_connections) {
         let Some(host) = ends.into_iter().find(|end| roce.v1_hosts.contains(end)) else { continue };
@@ -161,7 +162,7 @@ fn obstacle(
 pub(super) fn unreachable(plan: &Plan) -> Option<Fault> {
     let domains = plan.roce.domains.as_deref()?;
     let of_flows = plan.flows.iter().map(|flow| (flow.source, flow.destination, !flow.is_tcp()));
-    let of_connections = plan.connections.iter().map(|connection| {
+    let of_connections = plan.network_connections().map(|(_, connection)| {
         let [client, server] = &connection.ends;
         (client.host, server.host, true)
     });

@@ -64,7 +64,8 @@ impl AskedMarkings {
         let of_flows = flows.iter().filter(|flow| !flow.is_tcp()).flat_map(|flow| {
             [flow.source, flow.destination].map(|host| (flow.marking, host, flow.priority))
         });
-        let of_connections = connections.iter().flat_map(|connection| {
+        let over_network = connections.iter().filter(|connection| !connection.is_nvlink);
+        let of_connections = over_network.flat_map(|connection| {
             connection.ends.map(|end| (connection.marking, end.host, connection.priority))
         });
         let of_pings = mesh

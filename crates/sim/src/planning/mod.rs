@@ -34,6 +34,7 @@ mod monitoring;
 mod multicast;
 mod neighbours;
 mod numbering;
+mod nvlink;
 mod of_ethernet;
 mod path_bits;
 mod ports;

@@ -7,7 +7,7 @@ use rocelab_units::{Bandwidth, Bytes};
 
 use super::{Planning, algorithms, controls, host_models, tcp};
 use crate::reference;
-use crate::scenario::{GidKind, IpVersion, RoceConfig, RoceVersion, Scenario};
+use crate::scenario::{GidKind, IpVersion, RoceConfig, RoceVersion, Scenario, ServerConfig};
 
 /// See [`Planning::resolved`].
 pub(super) fn resolved(scenario: &Scenario) -> Scenario {
@@ -69,6 +69,7 @@ pub(super) fn host_rate(scenario: &Scenario) -> Option<Bandwidth> {
 pub(super) fn with_defaults(scenario: &Scenario) -> Scenario {
     let mut resolved = scenario.clone();
     resolve_gid(&mut resolved.roce);
+    resolve_nvlink(&mut resolved.server);
     let has_ecn = scenario.roce.version == RoceVersion::V2 && scenario.infiniband.is_none();
     if scenario.infiniband.is_some() && !scenario.document.says("roce.priority") {
         resolved.roce.priority = 0; // The usual service level.
@@ -95,6 +96,16 @@ pub(super) fn with_defaults(scenario: &Scenario) -> Scenario {
         resolved.switch.qcn.get_or_insert_default();
     }
     resolved
+}
+
+/// All values of NVLink, where what is given and the preset make some.
+fn resolve_nvlink(servers: &mut [ServerConfig]) {
+    for server in servers.iter_mut().filter(|one| one.preset.is_some() || one.nvlink.is_some()) {
+        let given = server.nvlink.clone().unwrap_or_default();
+        if let Ok(nvlink) = given.resolve(server.preset) {
+            server.nvlink = Some(nvlink.to_config());
+        }
+    }
 }
 
 /// What the index of a GID says in place of other keys, where these do not say anything else.

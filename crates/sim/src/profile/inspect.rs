@@ -6,7 +6,7 @@ use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{Backlog, Counters, HostSide, PathMigration, Standing};
 use rocelab_units::SimTime;
 
-use super::HostPacket;
+use super::{HostPacket, NvlinkUse};
 use crate::record::{Allowed, OpenOperation, Ping, Violation};
 use crate::{FlowPlan, Plan};
 
@@ -51,6 +51,11 @@ pub trait Inspect<R: HostPacket> {
 
     /// The host itself, if it takes time, and how many ends of flows its programs have yet to find.
     fn host_and_ends(&self) -> Option<(&HostSide, u64)> {
+        None
+    }
+
+    /// What passed its place in a domain of NVLink, if anything can.
+    fn nvlink_use(&self) -> Option<NvlinkUse> {
         None
     }
 

@@ -21,6 +21,7 @@ pub mod hpcc_ns3;
 mod inspect;
 pub mod roce;
 mod stack_frame;
+mod transfer;
 
 use core::fmt;
 use std::ops::Range;
@@ -40,6 +41,9 @@ pub use self::error::BuildError;
 pub use self::inspect::{FlowProgress, Inspect};
 pub use self::stack_frame::{
     AcceptedPayload, NeighbourFrame, NeighbourKind, OtherStacks, StackDeparture, StackFrame,
+};
+pub use self::transfer::{
+    DistantTransfer, NvlinkCounts, NvlinkDeparture, NvlinkTransfer, NvlinkUse, TransferKind,
 };
 use crate::record::{HostEnd, TrafficKind};
 use crate::{FlowPlan, Plan};
@@ -254,6 +258,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>:
     /// transmitter is free at `free_at`.
     fn wake_up(&mut self, context: &mut Context<'_, P>, free_at: SimTime) -> Option<EventKey>;
 
+    /// The first byte of what comes over NVLink is here, to an end of a connection: a number for what it says.
+    fn receive_by_nvlink(&mut self, context: &mut Context<'_, P>, connection: u32) -> Option<u64> {
+        _ = (context, connection);
+        None
+    }
+
     /// Whether [`poll_end`](Self::poll_end) may have something to say.
     #[inline]
     fn may_have_ended(&self) -> bool {
@@ -455,7 +465,7 @@ pub trait Routing: fmt::Debug + Send + Sync {
 
 /// What all nodes share: random streams, for the most part.
 pub trait Shared: fmt::Debug + Send {
-    /// What a message of an application says that is for a host in another part of the network.
+    /// What a message of an application says that is for a host in another part of the network, or what goes there over NVLink.
     type Message: fmt::Debug + Send;
 
     /// Takes what messages say that have been posted for hosts in other parts, with those hosts.
@@ -463,8 +473,25 @@ pub trait Shared: fmt::Debug + Send {
         Vec::new()
     }
 
-    /// Hears what a message says that was posted in another part, before it arrives.
-    fn hear(&mut self, message: Self::Message);
+    /// Hears what a message says that was posted in another part, before it arrives; of what comes over NVLink, the connection
+    /// and end that it goes to, and when it does.
+    fn hear(&mut self, message: Self::Message) -> Option<DistantTransfer>;
+
+    /// When a message that was posted in another part makes something happen here by itself.
+    fn happens_at(message: &Self::Message) -> SimTime {
+        let _ = message;
+        SimTime::NEVER
+    }
+
+    /// A transfer leaves over NVLink, for a host that is in another part if it is given.
+    fn leave_by_nvlink(&mut self, transfer: DistantTransfer, elsewhere: Option<NodeId>) {
+        _ = (transfer, elsewhere);
+    }
+
+    /// Transfers over NVLink that are under way to hosts of this part, and their payload (bytes).
+    fn under_way_by_nvlink(&self) -> (u64, u64) {
+        (0, 0)
+    }
 
     /// Whether frames may be lost on the link that port number `port` of all sends on.
     fn is_lossy(&self, port: u32) -> bool;

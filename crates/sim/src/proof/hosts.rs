@@ -93,7 +93,7 @@ fn queue_pairs(plan: &Plan) -> BTreeMap<NodeId, BTreeSet<u32>> {
         add(flow.source, flow.source_qpn);
         add(flow.destination, flow.destination_qpn);
     }
-    for connection in &plan.connections {
+    for (_, connection) in plan.network_connections() {
         for end in &connection.ends {
             add(end.host, end.qpn);
         }

@@ -16,6 +16,7 @@ pub use self::totals::{
     Layer2Totals, NeighbourTotals, SwitchNotifications, Totals, TrafficKind, Traversals,
 };
 use crate::Plan;
+use crate::profile::NvlinkDeparture;
 
 /// Something worth keeping, with its place in the order of events.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
@@ -129,6 +130,8 @@ pub enum HostEnd {
     Operation(OperationEnd),
     /// The last operation of a connection, or of a member of a program.
     Closed,
+    /// A transfer over NVLink leaves, which ends nothing by itself.
+    Transfer(NvlinkDeparture),
 }
 
 /// All of a flow of TCP is acknowledged, as its source sees: the flow ended before, when its

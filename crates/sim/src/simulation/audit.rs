@@ -16,6 +16,7 @@ impl<P: Profile> WholeNetwork<'_, P> {
         self.audit_frames()?;
         self.parts().try_for_each(|part| part.audit_buffers())?;
         self.audit_faults()?;
+        self.audit_nvlink()?;
         self.audit_payload()
     }
 
@@ -96,6 +97,20 @@ impl<P: Profile> WholeNetwork<'_, P> {
         equal(hosts, self.accepted_bytes())
     }
 
+    /// What hosts sent over NVLink has reached others, or is under way.
+    fn audit_nvlink(self) -> Result<(), AuditError> {
+        let (mut sent, mut received) = (0, 0);
+        for used in self.nvlink_use().values() {
+            sent += used.sent.bytes;
+            received += used.received.bytes;
+        }
+        let (_, under_way) = self.under_way_by_nvlink();
+        if sent == received + under_way {
+            return Ok(());
+        }
+        Err(AuditError::Nvlink { sent, received, under_way })
+    }
+
     /// A duplicated datagram is delivered twice, and nobody minds.
     fn audit_payload(self) -> Result<(), AuditError> {
         self.audit_accepted()?;
@@ -105,15 +120,17 @@ impl<P: Profile> WholeNetwork<'_, P> {
             return Ok(());
         }
         let failed = u64::from(self.flow_counts().1) + self.operation_counts().1;
-        if failed > 0 || !self.all_flows_ended() || !self.is_drained() {
+        let is_drained = self.is_drained() && self.under_way_by_nvlink() == (0, 0);
+        if failed > 0 || !self.all_flows_ended() || !is_drained {
             return Ok(());
         }
         let flows = self.plan().flows.iter().filter(|flow| !flow.is_tcp());
         let flows: u64 = flows.map(|flow| flow.bytes).sum();
         let operations: u64 = self.parts().map(|part| part.payload_of_operations()).sum();
+        let by_nvlink: u64 = self.nvlink_use().values().map(|used| used.received.bytes).sum();
         let counters = self.nic_counters();
-        equal(flows + operations, counters.payload_delivered)?;
-        equal(flows + operations, counters.payload_accepted)
+        equal(flows + operations, counters.payload_delivered + by_nvlink)?;
+        equal(flows + operations, counters.payload_accepted + by_nvlink)
     }
 }
 

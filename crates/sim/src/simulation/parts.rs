@@ -49,8 +49,9 @@ impl<P: Profile> Parts<P> {
         for part in parts {
             all.push(Running::new(setting, part)?);
         }
-        let links = all.first().map_or(&[][..], |part| part.network.part().cut().links());
-        let windows = Windows::over(setting, links);
+        let whole = Part::whole(setting.plan());
+        let cut = all.first().map_or(&whole, |part| part.network.part()).cut();
+        let windows = Windows::over(setting, cut);
         let (Workers::Always(most) | Workers::WhereWorth(most)) = workers;
         let crew = Crew::new(all.len(), windows, most.clamp(1, all.len().max(1)));
         Ok(Self { all, workers, crew, last: (0, 1) })

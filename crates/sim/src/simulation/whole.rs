@@ -18,8 +18,8 @@ use crate::network::{
     IntegrityReport, LinkUse, OpenOperation, Overview, PortView, QueueHistogramDump,
     ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets, digest_of,
 };
-use crate::profile::Profile;
 use crate::profile::roce::Roce;
+use crate::profile::{NvlinkUse, Profile};
 use crate::record::Ping;
 
 /// All parts of a network, to look at.
@@ -293,6 +293,17 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         let mut all: Vec<_> = self.parts().flat_map(Overview::host_counts).collect();
         all.sort_by_key(|&(node, ..)| node);
         all
+    }
+
+    /// What passed each host over NVLink, of those that have connections over it.
+    pub fn nvlink_use(self) -> BTreeMap<NodeId, NvlinkUse> {
+        self.parts().flat_map(Overview::nvlink_use).collect()
+    }
+
+    /// Transfers over NVLink that are under way, and their payload (bytes).
+    pub(super) fn under_way_by_nvlink(self) -> (u64, u64) {
+        let of_parts = self.parts().map(Overview::under_way_by_nvlink);
+        of_parts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
     /// The deadlocks that were found, in order of time.

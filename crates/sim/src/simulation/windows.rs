@@ -6,22 +6,23 @@
 
 use rocelab_units::{Duration, SimTime};
 
-use crate::network::Setting;
+use crate::network::{Cut, Setting};
 use crate::profile::Profile;
 
 /// Where windows end.
 #[derive(Debug)]
 pub(super) struct Windows {
-    /// The least time that a frame takes from part to part.
+    /// The least time that a frame, or a transfer over NVLink, takes from part to part.
     lookahead: Duration,
     outside: Outside,
 }
 
 impl Windows {
-    /// Where these links of the topology are cut.
-    pub(super) fn over<P: Profile>(setting: &Setting<P>, links: &[u32]) -> Self {
+    /// Where a topology is cut like this.
+    pub(super) fn over<P: Profile>(setting: &Setting<P>, cut: &Cut) -> Self {
         let outside = Outside::new(setting.plan());
-        Self { lookahead: setting.lookahead(links.iter().copied()), outside }
+        let links = cut.links().iter().copied();
+        Self { lookahead: setting.lookahead_between(links, |node| cut.part_of(node)), outside }
     }
 
     /// The last instant of the window that begins with what happens next, at `next`; none if that is

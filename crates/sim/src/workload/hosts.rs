@@ -7,6 +7,7 @@ use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::Bandwidth;
 
 use super::servers::Servers;
+use crate::plan::NvlinkPlan;
 use crate::scenario::{Fault, ServerConfig, ensure};
 
 /// The hosts of a topology that has been checked: at least two, each with one link.
@@ -19,6 +20,9 @@ pub(crate) struct HostDirectory {
     described: String,
     lookup: Vec<(String, NodeId)>,
     servers: Servers,
+    nvlink: NvlinkPlan,
+    /// By node, in a network of several parts without paths between them: the first node of its part.
+    parts: Vec<NodeId>,
 }
 
 impl HostDirectory {
@@ -37,13 +41,44 @@ impl HostDirectory {
             hosts.iter().map(|&host| (names[host as usize].clone(), host)).collect();
         lookup.sort();
         let described = described(topology);
-        Self { names, hosts, link_rates, described, lookup, servers: Servers::default() }
+        Self {
+            names,
+            hosts,
+            link_rates,
+            described,
+            lookup,
+            servers: Servers::default(),
+            nvlink: NvlinkPlan::default(),
+            parts: if topology.is_in_parts { parts(topology) } else { Vec::new() },
+        }
     }
 
-    /// The same hosts, of which some are ports of servers.
-    pub(crate) fn with_servers(mut self, servers: &[ServerConfig]) -> Result<Self, Fault> {
-        self.servers = Servers::new(servers, &self)?;
+    /// The same hosts, of which some are ports of servers: of those that a scenario describes, and of those of the topology.
+    pub(crate) fn with_servers(
+        mut self,
+        servers: &[ServerConfig],
+        topology: &Topology,
+    ) -> Result<Self, Fault> {
+        self.servers = Servers::new(servers, topology, &self)?;
+        self.nvlink = NvlinkPlan::new(self.servers.domains());
         Ok(self)
+    }
+
+    /// The hosts that NVLink joins.
+    pub(crate) fn nvlink(&self) -> &NvlinkPlan {
+        &self.nvlink
+    }
+
+    /// Whether there is a path from one host to another over the network.
+    pub(crate) fn check_joined(&self, from: NodeId, to: NodeId) -> Result<(), Fault> {
+        let part = |node: NodeId| self.parts.get(node as usize);
+        ensure(part(from) == part(to), || {
+            let [from, to] = [from, to].map(|host| self.name(host));
+            let text = format!("no path through the network joins `{from}` and `{to}`");
+            Fault::at("", text).value(to).help(
+                "name hosts of one rail, let a program relay over NVLink, or take a topology that joins rails",
+            )
+        })
     }
 
     /// The names of all hosts and switches.
@@ -188,6 +223,24 @@ impl HostDirectory {
         })?;
         Ok(found)
     }
+}
+
+/// By node: the first node of the part that it is in.
+fn parts(topology: &Topology) -> Vec<NodeId> {
+    let adjacency = topology.adjacency();
+    let mut parts = vec![NodeId::MAX; topology.nodes.len()];
+    for first in (0..).take(topology.nodes.len()) {
+        if parts[first as usize] != NodeId::MAX {
+            continue;
+        }
+        let mut open = vec![first];
+        while let Some(node) = open.pop() {
+            if std::mem::replace(&mut parts[node as usize], first) != first {
+                open.extend(adjacency.ports_of(node).iter().map(|port| port.node));
+            }
+        }
+    }
+    parts
 }
 
 /// The hosts' names, without the switches'.

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::topology::{describe_names, matches_pattern};
-use rocelab_fabric::{NodeId, PortSelection, ServerFlow};
+use rocelab_fabric::{NodeId, Nvlink, PortSelection, ServerFlow, Topology};
 
 use super::hosts::HostDirectory;
+use crate::plan::NvlinkDomain;
 use crate::scenario::{Fault, ServerConfig, ensure};
 
 /// The servers of a scenario.
@@ -26,47 +27,118 @@ struct Server {
     name: String,
     ports: Vec<NodeId>,
     select: PortSelection,
+    nvlink: Option<Nvlink>,
     /// Ends of flows here for which a port was chosen.
     chosen: Cell<u64>,
 }
 
+/// What servers of one description have in common.
+struct Alike {
+    select: PortSelection,
+    nvlink: Option<Nvlink>,
+}
+
+/// The NVLink of the servers that a description is about, if it says that they have any.
+fn nvlink(config: &ServerConfig) -> Result<Option<Nvlink>, Fault> {
+    if config.nvlink.is_none() && config.preset.is_none() {
+        return Ok(None);
+    }
+    let resolved = config.nvlink.clone().unwrap_or_default().resolve(config.preset);
+    resolved.map(Some).map_err(|error| {
+        Fault::at(format!("nvlink.{}", error.key), error.problem).value(error.value).help(error.fix)
+    })
+}
+
 impl Servers {
-    /// The servers that a scenario describes, of hosts that `hosts` knows.
-    pub(super) fn new(configs: &[ServerConfig], hosts: &HostDirectory) -> Result<Self, Fault> {
+    /// The servers that a scenario describes, of hosts that `hosts` knows; if it describes none, those that the topology joins by
+    /// NVLink.
+    pub(super) fn new(
+        configs: &[ServerConfig],
+        topology: &Topology,
+        hosts: &HostDirectory,
+    ) -> Result<Self, Fault> {
         let mut servers = Self::default();
-        if !configs.is_empty() {
-            servers.taken = hosts.names().iter().cloned().collect();
+        let of_topology = topology.servers.iter().any(|server| server.nvlink.is_some());
+        if configs.is_empty() && !of_topology {
+            return Ok(servers);
         }
+        servers.taken = hosts.names().iter().cloned().collect();
         for (index, config) in configs.iter().enumerate() {
             let place = format!("server[{index}]");
-            servers.add(config, hosts).map_err(|fault| fault.within(&place))?;
+            servers.add(config, topology, hosts).map_err(|fault| fault.within(&place))?;
+        }
+        if configs.is_empty() {
+            let like_all = Alike { select: PortSelection::default(), nvlink: None };
+            servers.add_of_topology("server", topology, &like_all, hosts)?;
         }
         Ok(servers)
     }
 
-    fn add(&mut self, config: &ServerConfig, hosts: &HostDirectory) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        config: &ServerConfig,
+        topology: &Topology,
+        hosts: &HostDirectory,
+    ) -> Result<(), Fault> {
+        let alike = Alike { select: config.select, nvlink: nvlink(config)? };
+        let name = &config.name;
+        if config.ports.is_empty() && !topology.servers.is_empty() {
+            ensure(config.size.is_none(), || {
+                Fault::at("size", "the topology says which hosts are a server")
+                    .help("leave it out, or name `ports`")
+            })?;
+            return self.add_of_topology(name, topology, &alike, hosts);
+        }
         let ports = hosts.selected("ports", Some(&config.ports))?;
         ensure(!ports.is_empty(), || {
             Fault::at("ports", "a server has at least one port").help("name hosts")
         })?;
-        let Some(size) = config.size else {
-            return self.insert(config.name.clone(), &ports, config.select, hosts);
+        // A preset says how many GPUs a server has, so that there may be several.
+        let by_preset = config.preset.map(|preset| preset.gpus());
+        let Some(size) = config.size.or(by_preset.filter(|&gpus| gpus != ports.len())) else {
+            return self.insert(name.clone(), &ports, &alike, hosts);
         };
         ensure(size > 0 && ports.len().is_multiple_of(size), || {
             let text = format!("{} ports are no whole number of servers", ports.len());
-            Fault::at("size", text).help("give a number that divides the ports")
+            Fault::at("size", text)
+                .value(size.to_string())
+                .help("give a number that divides the ports")
         })?;
         for (number, ports) in ports.chunks(size).enumerate() {
-            self.insert(format!("{}-{number}", config.name), ports, config.select, hosts)?;
+            self.insert(format!("{name}-{number}"), ports, &alike, hosts)?;
         }
         Ok(())
+    }
+
+    /// The servers of the topology, `NAME-0` and so on.
+    fn add_of_topology(
+        &mut self,
+        name: &str,
+        topology: &Topology,
+        alike: &Alike,
+        hosts: &HostDirectory,
+    ) -> Result<(), Fault> {
+        for (number, server) in topology.servers.iter().enumerate() {
+            let alike = Alike { nvlink: alike.nvlink.or(server.nvlink), ..*alike };
+            self.insert(format!("{name}-{number}"), &server.hosts, &alike, hosts)?;
+        }
+        Ok(())
+    }
+
+    /// The domains of NVLink, in the order of servers.
+    pub(super) fn domains(&self) -> Vec<NvlinkDomain> {
+        let domain = |server: &Server| {
+            let (link, hosts) = (server.nvlink?, server.ports.clone());
+            Some(NvlinkDomain { server: server.name.clone(), link, hosts })
+        };
+        self.all.iter().filter_map(domain).collect()
     }
 
     fn insert(
         &mut self,
         name: String,
         ports: &[NodeId],
-        select: PortSelection,
+        alike: &Alike,
         hosts: &HostDirectory,
     ) -> Result<(), Fault> {
         let is_word =
@@ -85,7 +157,8 @@ impl Servers {
             })?;
         }
         self.by_name.insert(name.clone(), number);
-        self.all.push(Server { name, ports: ports.to_vec(), select, chosen: Cell::new(0) });
+        let Alike { select, nvlink } = *alike;
+        self.all.push(Server { name, ports: ports.to_vec(), select, nvlink, chosen: Cell::new(0) });
         Ok(())
     }
 

@@ -9,6 +9,7 @@ mod exchanges;
 mod failures;
 mod hosts;
 mod latency;
+mod nvlink;
 mod programs;
 mod results;
 mod support;

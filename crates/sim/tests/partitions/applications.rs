@@ -49,3 +49,24 @@ fn collective_operations() {
         &["/operations", "/collectives", "/opcodes/RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE"],
     );
 }
+
+/// Servers whose hosts are at two leaves, so that transfers over NVLink pass from part to part.
+#[test]
+fn rings_over_nvlink() {
+    for nvlink in ["rate = \"400Gbps\", delay = \"700ns\"", "rate = \"200Gbps\", packet = \"1KiB\""]
+    {
+        let more = format!(
+            "[[server]]\nname = \"a\"\nports = [\"host-0\", \"host-2\"]\nnvlink = {{ {nvlink} }}\n\
+             [[server]]\nname = \"b\"\nports = [\"host-3\", \"host-1\"]\nnvlink = {{ {nvlink} }}\n\
+             [[workload.all-reduce]]\nhosts = [\"host-0\", \"host-2\", \"host-3\", \"host-1\"]\nbytes = \"300KB\"\n\
+             iterations = 3\ncompute_time = \"4us\"\n[[workload.all-reduce]]\nname = \"other\"\n\
+             hosts = [\"host-3\", \"host-1\"]\nbytes = \"50KB\"\niterations = 6\n\
+             [[workload.all-reduce]]\nname = \"third\"\nhosts = [\"host-2\", \"host-0\"]\nbytes = \"90KB\"\niterations = 4\n\
+             [workload.incast]\nsenders = 2\nbytes = \"100KB\"\n"
+        );
+        assert_cuts_change_nothing(
+            &clos("", &more),
+            &["/nvlink/bytes", "/operations", "/opcodes/RC_RDMA_WRITE_LAST_WITH_IMMEDIATE"],
+        );
+    }
+}

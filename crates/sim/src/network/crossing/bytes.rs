@@ -95,11 +95,13 @@ impl<'a> Overview<'a, Roce> {
                 && frame.body.names_nodes_of(nodes)
                 && (!is_to_group(frame) || (frame.flow_hash as usize) < sendings)
         };
+        let is_here = |node: NodeId| self.0.layout.part.has(node);
+        let fits_here = |told: &_| self.0.shared.fits_here(&self.0.plan, told, (window, is_here));
         let mut frames = batch.frames.iter().zip(&batch.crossings);
         let fits = frames.all(arrives)
             && batch.company.is_sorted_by(|(one, _), (next, _)| one < next)
             && batch.company.iter().all(|(place, _)| (*place as usize) < batch.frames.len())
-            && batch.messages.iter().all(|message| self.0.shared.is_for_here(message));
+            && batch.messages.iter().all(fits_here);
         if fits { Ok(batch) } else { Err(unfit("frames for a part of the network")) }
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum SavedEvent {
     Entered(NodeId, bool),
     /// By its place among the samplers of its node.
     Sample(NodeId, u32),
+    /// At the host that it comes to, and over which connection.
+    Transfer(NodeId, u32),
 }
 
 impl Checkpoint<'_> {
@@ -55,6 +57,7 @@ impl Checkpoint<'_> {
             }
             Event::Handled { host: busy } => SavedEvent::Handled(host(busy)),
             Event::Entered { host: busy, has_room } => SavedEvent::Entered(host(busy), has_room),
+            Event::Transfer { host: to, connection } => SavedEvent::Transfer(host(to), connection),
             Event::Sample { sampler } => {
                 let sampling = &self.0.features.sampling;
                 let node = sampling.samplers[sampler as usize].node;
@@ -100,6 +103,7 @@ impl Checkpoint<'_> {
             }
             SavedEvent::Watchdog => Some(Event::Watchdog),
             SavedEvent::Sample(node, place) => self.sampler(node, place)?,
+            SavedEvent::Transfer(node, connection) => self.transfer(node, connection)?,
         })
     }
 
@@ -111,6 +115,18 @@ impl Checkpoint<'_> {
         let sampler = of_node.get(place as usize).copied();
         let sampler = sampler.ok_or_else(|| unfit("what is sampled"))?;
         Ok(Some(Event::Sample { sampler }))
+    }
+
+    /// What comes over NVLink, if it comes to a host here.
+    fn transfer(&self, node: NodeId, connection: u32) -> Result<Option<Event>> {
+        let known = self.0.plan.connections.get(connection as usize);
+        let is_end = known.is_some_and(|connection| {
+            connection.is_nvlink && connection.ends.iter().any(|end| end.host == node)
+        });
+        if !is_end {
+            return Err(unfit("the connections over NVLink"));
+        }
+        Ok(self.host_at(node)?.map(|host| Event::Transfer { host, connection }))
     }
 
     /// A node that there is.

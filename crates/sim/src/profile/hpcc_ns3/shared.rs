@@ -6,7 +6,7 @@ use rocelab_transport::hpcc_ns3::Receiver;
 use rocelab_units::Duration;
 
 use super::glibc_random::GlibcRandom;
-use crate::profile::{BuildError, Shared};
+use crate::profile::{BuildError, DistantTransfer, Shared};
 use crate::{HpccNs3Plan, Plan};
 
 /// What all nodes share.
@@ -90,7 +90,7 @@ impl Losses {
 impl Shared for Commons {
     type Message = std::convert::Infallible;
 
-    fn hear(&mut self, message: Self::Message) {
+    fn hear(&mut self, message: Self::Message) -> Option<DistantTransfer> {
         match message {}
     }
 

@@ -35,7 +35,7 @@ use crate::profile::{
     AcceptedPayload, Delivery, Departing, EndHost, OtherStacks, StackDeparture, StackFrame,
 };
 use crate::record::{FlowEnd, HostEnd};
-use crate::{FlowPlan, Plan};
+use crate::{FlowPlan, Plan, Side};
 
 type Context<'a> = crate::profile::Context<'a, Roce>;
 
@@ -480,6 +480,16 @@ impl EndHost<Roce> for VerbsHost {
         }
         self.armed = time;
         Some(EventKey { time, tie: context.reserve() })
+    }
+
+    fn receive_by_nvlink(&mut self, context: &mut Context<'_>, connection: u32) -> Option<u64> {
+        let ends = &context.plan.connections[connection as usize].ends;
+        let side = if ends[0].host == self.node { Side::Client } else { Side::Server };
+        let transfer = context.shared.wires.take((connection, side));
+        debug_assert!(transfer.is_some(), "something is under way to connection {connection}");
+        let transfer = transfer?;
+        self.apps.as_mut()?.receive_by_nvlink(context.now.time, &transfer);
+        Some(transfer.fingerprint())
     }
 
     #[inline]

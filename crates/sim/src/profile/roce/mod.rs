@@ -9,10 +9,12 @@ mod host;
 mod integrity;
 mod marking;
 mod monitor;
+mod nvlink;
 mod packet;
 mod stacks;
 mod starts;
 mod state;
+mod wires;
 
 pub(crate) use app::SlotView;
 pub(crate) use connections::GSI_QPN;
@@ -26,9 +28,11 @@ use rocelab_fabric::{
 };
 pub use starts::StartsByHost;
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 
-use super::{Profile, Routing, Shared};
+use self::wires::{Wires, goes_here};
+use super::{DistantTransfer, Profile, Routing, Shared};
 use crate::profile::BuildError;
 use crate::{InfiniBandPorts, Plan};
 
@@ -197,6 +201,16 @@ pub struct LinkLoss {
     /// By port of all, where telemetry is rounded at random.
     telemetry: Vec<RngStream>,
     messages: app::Messages,
+    wires: Wires,
+}
+
+/// What is told to another part of a network.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub enum Distant {
+    /// What a message says.
+    Message(app::DistantMessage),
+    /// What comes over NVLink.
+    Transfer(DistantTransfer),
 }
 
 impl LinkLoss {
@@ -217,6 +231,7 @@ impl LinkLoss {
             directions: ports.iter().map(loss).collect(),
             telemetry: rounded.iter().map(telemetry).collect(),
             messages: app::Messages::new(plan, is_here),
+            wires: Wires::default(),
         }
     }
 }
@@ -225,6 +240,21 @@ impl LinkLoss {
     /// Whether a message that was posted in another part is for a host here.
     pub(crate) fn is_for_here(&self, message: &app::DistantMessage) -> bool {
         self.messages.is_for_here(message)
+    }
+
+    /// Whether what was told by another part is for a host here, and happens after `window`.
+    pub(crate) fn fits_here(
+        &self,
+        plan: &Plan,
+        told: &Distant,
+        (window, is_here): (SimTime, impl Fn(NodeId) -> bool),
+    ) -> bool {
+        match told {
+            Distant::Message(message) => self.is_for_here(message),
+            Distant::Transfer(DistantTransfer { transfer, head }) => {
+                head.time > window && goes_here(plan, transfer, is_here)
+            }
+        }
     }
 
     /// The dice of the link that a port sends on, if it loses frames.
@@ -239,14 +269,46 @@ impl LinkLoss {
 }
 
 impl Shared for LinkLoss {
-    type Message = app::DistantMessage;
+    type Message = Distant;
 
-    fn take_messages(&mut self) -> Vec<(NodeId, app::DistantMessage)> {
-        self.messages.take_distant()
+    fn take_messages(&mut self) -> Vec<(NodeId, Distant)> {
+        let messages = self.messages.take_distant().into_iter();
+        let transfers = self.wires.take_distant().into_iter();
+        messages
+            .map(|(host, message)| (host, Distant::Message(message)))
+            .chain(transfers.map(|(host, transfer)| (host, Distant::Transfer(transfer))))
+            .collect()
     }
 
-    fn hear(&mut self, message: app::DistantMessage) {
-        self.messages.hear(message);
+    fn hear(&mut self, message: Distant) -> Option<DistantTransfer> {
+        match message {
+            Distant::Message(message) => {
+                self.messages.hear(message);
+                None
+            }
+            Distant::Transfer(transfer) => {
+                self.wires.put(transfer.transfer);
+                Some(transfer)
+            }
+        }
+    }
+
+    fn happens_at(message: &Distant) -> SimTime {
+        match message {
+            Distant::Message(_) => SimTime::NEVER,
+            Distant::Transfer(transfer) => transfer.head.time,
+        }
+    }
+
+    fn leave_by_nvlink(&mut self, transfer: DistantTransfer, elsewhere: Option<NodeId>) {
+        match elsewhere {
+            None => self.wires.put(transfer.transfer),
+            Some(host) => self.wires.put_elsewhere(host, transfer),
+        }
+    }
+
+    fn under_way_by_nvlink(&self) -> (u64, u64) {
+        self.wires.totals()
     }
 
     fn is_lossy(&self, port: u32) -> bool {

@@ -38,6 +38,9 @@ impl VerbsHost {
         for (connection, side) in apps.iter().flat_map(|apps| apps.connections()) {
             save_value(shared.messages.under_way(connection, side), to)?;
         }
+        for end in apps.iter().flat_map(|apps| apps.ends_of_nvlink()) {
+            save_value(shared.wires.to(end), to)?;
+        }
         if let Some(monitor) = monitor {
             monitor.save(to)?;
         }
@@ -66,6 +69,9 @@ impl VerbsHost {
         self.apps.load(from)?;
         for (connection, side) in self.apps.iter().flat_map(|apps| apps.connections()) {
             *shared.messages.under_way(connection, side) = load_value(from)?;
+        }
+        for end in self.apps.iter().flat_map(|apps| apps.ends_of_nvlink()) {
+            *shared.wires.to(end) = load_value(from)?;
         }
         if let Some(monitor) = &mut self.monitor {
             monitor.load(from)?;

@@ -45,8 +45,9 @@ impl StarvedPriority {
     /// how much it is follows from the run.
     pub fn all_of(plan: &Plan) -> Vec<Self> {
         let mut priorities = plan.flows.iter().map(|flow| flow.priority);
-        let first = priorities.next().or(plan.connections.first().map(|one| one.priority));
-        let of_connections = plan.connections.iter().map(|connection| connection.priority);
+        let first =
+            priorities.next().or(plan.network_connections().next().map(|(_, one)| one.priority));
+        let of_connections = plan.network_connections().map(|(_, one)| one.priority);
         let is_one = priorities.chain(of_connections).all(|priority| Some(priority) == first);
         // How much of a flow each port gets is not known where its packets take several paths,
         // where bridges and routers are in one network, or where trees of multicast groups are.
@@ -102,7 +103,7 @@ impl Search<'_> {
                 *work = work.saturating_add(lasts);
             });
         }
-        for connection in &self.plan.connections {
+        for (_, connection) in self.plan.network_connections() {
             self.paths.follow_connection(connection, |visit| {
                 work.entry(Level::of(visit.place)).or_default();
             });
@@ -148,7 +149,7 @@ impl Search<'_> {
             }
         };
         self.flows().for_each(|flow| self.paths.follow_flow(flow, &mut note));
-        for connection in &self.plan.connections {
+        for (_, connection) in self.plan.network_connections() {
             self.paths.follow_connection(connection, &mut note);
         }
         apart.retain(|_, sources| sources.len() <= most_sources);
@@ -196,7 +197,7 @@ impl Search<'_> {
                 }
             });
         }
-        for connection in &self.plan.connections {
+        for (_, connection) in self.plan.network_connections() {
             findings.user += 1;
             let always = Interval { since: 0, until: u64::MAX };
             self.paths.follow_connection(connection, |visit| findings.add(&visit, always));

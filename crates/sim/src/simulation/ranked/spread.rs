@@ -72,7 +72,7 @@ impl<'a, 'r> Spread<'a, 'r> {
     ) -> Result<Self, RankedError> {
         let here = parts_of(ranks.rank(), cut.parts(), ranks.size());
         let setting = Setting::new(Arc::clone(plan))?;
-        let windows = Windows::over(&setting, cut.links());
+        let windows = Windows::over(&setting, cut);
         let own = Part::all(cut).skip(here.start as usize).take(here.len());
         let parts = own.map(|part| Running::new(&setting, part)).collect::<Result<_, _>>()?;
         let mut rank_of = Vec::new();

@@ -77,6 +77,76 @@ fn servers_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn nvlink_that_cannot_be_is_refused() {
+    let four = "name = \"a\"\nports = [\"host-0..host-3\"]\n";
+    for (nvlink, key, value, message, help) in [
+        ("{ delay = \"1us\" }", "nvlink.rate", "none", "how fast", "preset"),
+        ("{ rate = \"0Gbps\" }", "nvlink.rate", "\"0Gbps\"", "a rate is from", "3600Gbps"),
+        (
+            "{ rate = \"1Tbps\", delay = \"0ns\" }",
+            "nvlink.delay",
+            "\"0ns\"",
+            "after some time",
+            "1ns to 1s",
+        ),
+        (
+            "{ rate = \"1Tbps\", efficiency = 1.5 }",
+            "nvlink.efficiency",
+            "1.5",
+            "that payload gets",
+            "up to 1",
+        ),
+        (
+            "{ rate = \"1Tbps\", packet = \"8B\" }",
+            "nvlink.packet",
+            "\"8B\"",
+            "not that small",
+            "at least 64B",
+        ),
+        ("{ rate = \"1Tbps\", model = \"mesh\" }", "nvlink.model", "\"mesh\"", "mesh", "port"),
+    ] {
+        let key = format!("server[0].{key}");
+        let place = "s.toml:6";
+        let expected = Expected { place, key: &key, value, message, help };
+        let text = format!("[[server]]\n{four}nvlink = {nvlink}");
+        check(&servers(&text, "host-0", "host-1"), expected);
+    }
+    check(
+        &servers(&format!("[[server]]\n{four}preset = \"dgx-h10\""), "host-0", "host-1"),
+        Expected {
+            place: "s.toml:6",
+            key: "server[0].preset",
+            value: "\"dgx-h10\"",
+            message: "dgx-h10",
+            help: "dgx-h100",
+        },
+    );
+}
+
+/// Hosts of different rails have no path where nothing joins these; programs have one inside servers with NVLink.
+#[test]
+fn traffic_between_rails_that_nothing_joins_is_refused() {
+    let rails = "[topology.rail-only]\nservers = 2\ngpus_per_server = 2\n\
+                 nic_link = { rate = \"400Gbps\", cable = \"3m\" }\n";
+    let ring = "[workload.all-reduce]\nhosts = [\"gpu-0\", \"gpu-1\", \"gpu-3\", \"gpu-2\"]\nbytes = \"1KB\"\n";
+    let message = "no path through the network joins `gpu-0` and `gpu-1`";
+    let help = "one rail";
+    let key = "workload.all-reduce";
+    check(
+        &format!("{rails}{ring}"),
+        Expected { place: "s.toml:5", key, value: "gpu-1", message, help },
+    );
+    let nvlink = "[[server]]\nname = \"node\"\nnvlink = { rate = \"1Tbps\" }\n";
+    let with = format!("{rails}{ring}{nvlink}");
+    plan(&with, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let flow = "[workload.flows]\nlist = [{ from = \"gpu-0\", to = \"gpu-1\", bytes = \"1KB\" }]\n";
+    let refused = plan(&format!("{rails}{flow}{nvlink}"), &[]).unwrap_err();
+    assert!(refused.to_string().contains(message), "{refused}");
+    let refused = plan(&format!("{with}[infiniband]\n"), &[]).unwrap_err();
+    assert!(refused.to_string().contains("nothing joins its rails"), "{refused}");
+}
+
+#[test]
 fn a_port_is_of_one_server() {
     let more = format!("{PAIRS}\n[[server]]\nname = \"b\"\nports = [\"host-3\"]");
     check(

@@ -16,6 +16,7 @@ use rocelab_transport::{
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Psn;
 
+use super::super::nvlink::NvlinkPort;
 use super::looking::SlotView;
 use super::messages::Messages;
 use super::timers::Timers;
@@ -37,6 +38,8 @@ pub(super) struct Desk<'a> {
     pub(super) messages: &'a mut Messages,
     pub(super) nic: &'a mut Nic,
     pub(super) timers: &'a mut Timers,
+    /// Only where connections of programs are over NVLink.
+    pub(super) nvlink: &'a mut Option<Box<NvlinkPort>>,
     pub(super) ended: &'a mut VecDeque<OperationEnd>,
     /// Connections and members that have become done.
     pub(super) closed: &'a mut u32,

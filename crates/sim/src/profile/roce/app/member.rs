@@ -13,7 +13,9 @@ use rocelab_transport::{
 };
 use rocelab_units::SimTime;
 
+use super::super::nvlink::Message as NvlinkMessage;
 use super::end::{BUFFERS, Desk, key_of};
+use crate::profile::TransferKind;
 use crate::record::{OpenOperation, OperationEnd};
 use crate::{ConnectionPlan, Plan, ProgramPlan, Side};
 
@@ -78,6 +80,7 @@ struct Way {
     connection: u32,
     side: Side,
     qpn: u32,
+    is_nvlink: bool,
 }
 
 /// An operation that has begun.
@@ -98,6 +101,7 @@ pub(super) struct MemberEnd {
     connection: u32,
     side: Side,
     qpn: u32,
+    is_nvlink: bool,
     /// Room of each of its receive requests (bytes).
     room: u32,
 }
@@ -126,13 +130,15 @@ impl Member {
         (self.app, self.number) == (app, number)
     }
 
-    /// Connects it, and posts receive requests.
+    /// Connects it, and posts receive requests; over NVLink messages need none.
     pub(super) fn connect(&mut self, end: MemberEnd, receive_depth: u32, nic: &mut Nic) {
-        let MemberEnd { other: to, connection, side, qpn, .. } = end;
-        let way = Way { to, connection, side, qpn };
+        let MemberEnd { other: to, connection, side, qpn, is_nvlink, .. } = end;
+        let way = Way { to, connection, side, qpn, is_nvlink };
         let behind = self.ways.partition_point(|known| Self::place(known) <= Self::place(&way));
         self.ways.insert(behind, way);
-        (0..receive_depth).for_each(|_| end.post_receive(nic));
+        if !is_nvlink {
+            (0..receive_depth).for_each(|_| end.post_receive(nic));
+        }
     }
 
     /// Whether operations are open here, or to come.
@@ -173,7 +179,12 @@ impl Member {
         if completion.status != CompletionStatus::Success {
             return self.fail(desk, completion.status);
         }
-        let work = Completed { to: end.other, tag: completion.id };
+        self.complete(desk, end, completion.id);
+    }
+
+    /// Work that it posted has completed: what was given along.
+    pub(super) fn complete(&mut self, desk: &mut Desk<'_>, end: &MemberEnd, tag: u64) {
+        let work = Completed { to: end.other, tag };
         self.call(desk, |program, posts| program.on_completion(work, posts));
     }
 
@@ -189,7 +200,12 @@ impl Member {
         }
         end.post_receive(desk.nic);
         let Some(tag) = desk.messages.take(end.connection, end.side) else { return };
-        let message = Message { from: end.other, tag, bytes: completion.bytes };
+        self.hear(desk, end, tag, completion.bytes);
+    }
+
+    /// A message has arrived: what it says, and its bytes.
+    pub(super) fn hear(&mut self, desk: &mut Desk<'_>, end: &MemberEnd, tag: u64, bytes: u32) {
+        let message = Message { from: end.other, tag, bytes };
         self.call(desk, |program, posts| program.on_arrival(message, posts));
     }
 
@@ -223,6 +239,9 @@ impl Member {
     fn post(&mut self, desk: &mut Desk<'_>, over: Over, (verb, bytes, tag): (Verb, u32, u64)) {
         let Some(way) = self.way(over) else { return };
         self.posted += u64::from(bytes);
+        if way.is_nvlink {
+            return way.post_by_nvlink(desk, verb, bytes, tag);
+        }
         let [a, b, c, d, ..] = tag.to_le_bytes();
         let operation = match verb {
             Verb::Send => Operation::Send,
@@ -316,6 +335,22 @@ impl Member {
     }
 }
 
+impl Way {
+    /// Posts a message over NVLink.
+    fn post_by_nvlink(self, desk: &mut Desk<'_>, verb: Verb, bytes: u32, tag: u64) {
+        let kind = match verb {
+            Verb::Send | Verb::WriteWithImmediate => TransferKind::Message,
+            Verb::Write => TransferKind::Store,
+            Verb::Read => TransferKind::LoadRequest,
+        };
+        let message =
+            NvlinkMessage { connection: self.connection, to: self.side.other(), kind, tag, bytes };
+        if let Some(nvlink) = desk.nvlink.as_deref_mut() {
+            nvlink.send(desk.now, message);
+        }
+    }
+}
+
 impl MemberEnd {
     /// An end of a connection, of the member at this place on the host.
     pub(super) fn new(
@@ -327,7 +362,13 @@ impl MemberEnd {
         let [client, server] = connection.members;
         let other = if side == Side::Client { server } else { client };
         let qpn = connection.end(side).qpn;
-        Self { member, other, connection: number, side, qpn, room }
+        let is_nvlink = connection.is_nvlink;
+        Self { member, other, connection: number, side, qpn, is_nvlink, room }
+    }
+
+    /// Whether it is over NVLink.
+    pub(super) const fn is_nvlink(&self) -> bool {
+        self.is_nvlink
     }
 
     /// Its connection, and its side of that.

@@ -27,6 +27,8 @@ use self::member::{Member, MemberEnd};
 pub(in crate::profile::roce) use self::messages::DistantMessage;
 pub(super) use self::messages::Messages;
 use self::timers::Timers;
+use super::nvlink::{News, NvlinkPort};
+use crate::profile::{NvlinkTransfer, NvlinkUse};
 use crate::record::{HostEnd, OpenOperation, OperationEnd};
 use crate::{ConnectionPlan, Plan, ProgramPlan, Side};
 
@@ -38,6 +40,8 @@ pub(super) struct HostApps {
     ends: Vec<AnyEnd>,
     members: Vec<Member>,
     timers: Timers,
+    /// Only where connections of programs are over NVLink.
+    nvlink: Option<Box<NvlinkPort>>,
     ended: VecDeque<OperationEnd>,
     /// Connections of clients and members that have become done, and of which nobody was told.
     closed: u32,
@@ -45,7 +49,7 @@ pub(super) struct HostApps {
 
 rocelab_state::state!(HostApps {
     values: ended, closed;
-    states: ends, members, timers;
+    states: ends, members, timers, nvlink;
     kept: first_qpn
 });
 
@@ -100,6 +104,7 @@ impl HostApps {
             ends: Vec::new(),
             members: Vec::new(),
             timers: Timers::default(),
+            nvlink: NvlinkPort::new(plan, node),
             ended: VecDeque::new(),
             closed: 0,
         };
@@ -121,7 +126,10 @@ impl HostApps {
     /// When a program next does something by itself; [`SimTime::NEVER`] if it waits for others.
     #[inline]
     pub(super) fn next_due(&self) -> SimTime {
-        self.timers.next()
+        match &self.nvlink {
+            None => self.timers.next(),
+            Some(nvlink) => self.timers.next().min(nvlink.next()),
+        }
     }
 
     /// Does what is due by now.
@@ -133,13 +141,49 @@ impl HostApps {
         nic: &mut Nic,
     ) {
         while let Some((end, tag)) = self.timers.pop_due(now) {
-            let Self { ends, members, timers, ended, closed, .. } = self;
-            let mut desk = Desk { plan, messages, nic, timers, ended, closed, now, end };
+            let Self { ends, members, timers, nvlink, ended, closed, .. } = self;
+            let mut desk = Desk { plan, messages, nic, timers, nvlink, ended, closed, now, end };
             match &mut ends[end as usize] {
                 AnyEnd::Steps(end) => end.on_time(&mut desk, tag),
                 AnyEnd::Member(end) => members[end.member as usize].on_time(&mut desk, tag),
             }
         }
+        while let Some(news) = self.nvlink.as_mut().and_then(|nvlink| nvlink.poll_news(now)) {
+            self.tell(plan, messages, now, nic, news);
+        }
+    }
+
+    /// A program is told of what came or went over NVLink.
+    fn tell(
+        &mut self,
+        plan: &Plan,
+        messages: &mut Messages,
+        now: SimTime,
+        nic: &mut Nic,
+        news: News,
+    ) {
+        let Self { ends, members, timers, nvlink, ended, closed, first_qpn } = self;
+        let (News::Completed((connection, side), _) | News::Arrived((connection, side), ..)) = news;
+        let end = plan.connections[connection as usize].end(side).qpn - *first_qpn;
+        let mut desk = Desk { plan, messages, nic, timers, nvlink, ended, closed, now, end };
+        let AnyEnd::Member(end) = &ends[end as usize] else { return };
+        let member = &mut members[end.member as usize];
+        match news {
+            News::Completed(_, tag) => member.complete(&mut desk, end, tag),
+            News::Arrived(_, tag, bytes) => member.hear(&mut desk, end, tag, bytes),
+        }
+    }
+
+    /// The first byte of a transfer over NVLink is here.
+    pub(super) fn receive_by_nvlink(&mut self, now: SimTime, transfer: &NvlinkTransfer) {
+        if let Some(nvlink) = &mut self.nvlink {
+            nvlink.arrive(now, transfer);
+        }
+    }
+
+    /// What passed over NVLink, where connections are.
+    pub(super) fn nvlink_use(&self) -> Option<NvlinkUse> {
+        self.nvlink.as_ref().map(|nvlink| nvlink.used())
     }
 
     /// A work request of an application has ended.
@@ -151,9 +195,9 @@ impl HostApps {
         nic: &mut Nic,
         completion: &Completion,
     ) {
-        let Self { ends, members, timers, ended, closed, first_qpn } = self;
+        let Self { ends, members, timers, nvlink, ended, closed, first_qpn } = self;
         let end = completion.qpn - *first_qpn;
-        let mut desk = Desk { plan, messages, nic, timers, ended, closed, now, end };
+        let mut desk = Desk { plan, messages, nic, timers, nvlink, ended, closed, now, end };
         match &mut ends[end as usize] {
             AnyEnd::Steps(end) => end.on_completion(&mut desk, completion),
             AnyEnd::Member(end) => {
@@ -171,9 +215,9 @@ impl HostApps {
         nic: &mut Nic,
         completion: &ReceiveCompletion,
     ) {
-        let Self { ends, members, timers, ended, closed, first_qpn } = self;
+        let Self { ends, members, timers, nvlink, ended, closed, first_qpn } = self;
         let end = completion.qpn - *first_qpn;
-        let mut desk = Desk { plan, messages, nic, timers, ended, closed, now, end };
+        let mut desk = Desk { plan, messages, nic, timers, nvlink, ended, closed, now, end };
         match &mut ends[end as usize] {
             AnyEnd::Steps(end) => end.on_receive(&mut desk, completion),
             AnyEnd::Member(end) => {
@@ -182,8 +226,13 @@ impl HostApps {
         }
     }
 
-    /// The next operation that has ended, at its client, or else the next connection or member that has.
+    /// The next transfer that leaves over NVLink, or else the next operation that has ended, at its client, or else the next connection or member that has.
     pub(super) fn poll_end(&mut self) -> Option<HostEnd> {
+        if let Some(nvlink) = &mut self.nvlink
+            && let Some(departure) = nvlink.poll_departure()
+        {
+            return Some(HostEnd::Transfer(departure));
+        }
         if let Some(end) = self.ended.pop_front() {
             return Some(HostEnd::Operation(end));
         }
@@ -212,6 +261,14 @@ impl HostApps {
     /// The connections that have ends here, with the sides of those.
     pub(super) fn connections(&self) -> impl Iterator<Item = (u32, Side)> + '_ {
         self.ends.iter().map(AnyEnd::place)
+    }
+
+    /// The ends of connections here that are over NVLink.
+    pub(super) fn ends_of_nvlink(&self) -> impl Iterator<Item = (u32, Side)> + '_ {
+        self.ends.iter().filter_map(|end| match end {
+            AnyEnd::Member(end) if end.is_nvlink() => Some(end.place()),
+            AnyEnd::Member(_) | AnyEnd::Steps(_) => None,
+        })
     }
 
     /// The connection that a queue pair belongs to.
@@ -244,7 +301,9 @@ impl HostApps {
         let end = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
         if let Some(program) = &app.program {
             let room = program.largest_message;
-            nic.create_queue_pair(queue_pair(plan, connection, side, true));
+            if !connection.is_nvlink {
+                nic.create_queue_pair(queue_pair(plan, connection, side, true));
+            }
             let member = self.member(plan, (connection, side), program, end);
             let added = MemberEnd::new(member, (number, connection), side, room);
             self.members[member as usize].connect(added, app.receive_depth, nic);

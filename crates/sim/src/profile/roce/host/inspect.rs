@@ -9,7 +9,7 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 
 use super::VerbsHost;
-use crate::profile::{FlowProgress, Inspect};
+use crate::profile::{FlowProgress, Inspect, NvlinkUse};
 use crate::record::{Allowed, OpenOperation, Ping, Violation};
 use crate::{FlowPlan, Plan, Verb};
 
@@ -58,6 +58,10 @@ impl Inspect<RdmaPacket> for VerbsHost {
 
     fn host_and_ends(&self) -> Option<(&HostSide, u64)> {
         Some((self.nic.host()?, self.ends.len()))
+    }
+
+    fn nvlink_use(&self) -> Option<NvlinkUse> {
+        self.apps.as_ref()?.nvlink_use()
     }
 
     fn open_operations(&self) -> Vec<OpenOperation> {
