@@ -43,8 +43,8 @@ record! {
         algbw_bytes_per_s: Option<u64> => "bytes/s";
         /// Bus bandwidth: algorithm bandwidth times the factor of its kind, as nccl-tests has it (bytes per second).
         busbw_bytes_per_s: Option<u64> => "bytes/s";
-        /// No algorithm without reduction in switches takes less: the payload that a rank must send, at the rate of its slowest
-        /// port; empty for kinds that have no such bound.
+        /// No algorithm without reduction in switches takes less: the payload that a rank must send, at the rate of its port and
+        /// NVLink together; empty for kinds that have no such bound.
         bound_ps: Option<u64> => "ps";
         /// `completed`; else how it ended at the first rank where it failed, or `unfinished`.
         status: OperationStatus;

@@ -10,7 +10,7 @@ use rocelab_results::{
     ResultsError, Sink,
 };
 use rocelab_transport::program::CollectiveFacts;
-use rocelab_units::{Bytes, SimTime};
+use rocelab_units::{Bandwidth, Bytes, SimTime};
 
 use crate::{Plan, ProgramPlan};
 
@@ -230,13 +230,16 @@ fn bus_bandwidth(algbw: u64, facts: &CollectiveFacts) -> u64 {
     u64::try_from(product).unwrap_or(u64::MAX)
 }
 
-/// The time in which the slowest port of a rank sends what each rank must send at least, headers left out.
+/// The time in which the slowest rank sends what each rank must send at least, by its port and NVLink together, headers
+/// left out.
 fn bound(plan: &Plan, app: u32, facts: &CollectiveFacts) -> Option<u64> {
     let program = plan.apps[app as usize].program.as_ref()?;
     let hosts: BTreeSet<NodeId> = program.hosts.iter().copied().collect();
-    let is_port = |link: &&TopologyLink| hosts.contains(&link.a) || hosts.contains(&link.b);
-    let rates = plan.topology.links.iter().filter(is_port).map(|link| link.rate);
-    let slowest = rates.min_by_key(|rate| rate.bits_per_second())?;
+    let ends = |link: &TopologyLink| [link.a, link.b].map(|node| (node, link.rate));
+    let ports = plan.topology.links.iter().flat_map(ends).filter(|(node, _)| hosts.contains(node));
+    let nvlink = |host| plan.nvlink.of(host).map_or(0, |domain| domain.link.rate.bits_per_second());
+    let rates = ports.map(|(host, rate)| rate.bits_per_second().saturating_add(nvlink(host)));
+    let slowest = Bandwidth::from_bps(rates.min()?);
     let least = facts.kind.least_sent(facts.bytes, facts.ranks)?;
     Some(slowest.transmission_time(Bytes::new(least)).ps())
 }
