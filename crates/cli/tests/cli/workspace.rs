@@ -7,7 +7,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use crate::program::repository;
 
 /// For the program and each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 20] = [
+const ALLOWED: [(&str, &[&str]); 21] = [
     ("rocelab", &["cli"]),
     (
         "rocelab-cli",
