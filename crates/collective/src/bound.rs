@@ -1,4 +1,4 @@
-//! What nccl-tests divides by, and what no algorithm goes below.
+//! What nccl-tests divides by.
 
 use crate::collective::Kind;
 
@@ -17,16 +17,6 @@ impl Kind {
             Self::Broadcast | Self::Reduce | Self::SendReceive | Self::Barrier => (1, 1),
         }
     }
-
-    /// Bytes that go through the port of the busiest rank, in one direction, with any algorithm in which no switch adds up;
-    /// rounded down. `None` where blocks have sizes of their own, and where nothing is sent.
-    pub fn least_sent(self, bytes: u64, ranks: u32) -> Option<u64> {
-        if matches!(self, Self::AllToAllV | Self::Barrier) || ranks < 2 {
-            return None;
-        }
-        let (times, over) = self.bus_ratio(ranks);
-        u64::try_from(u128::from(bytes) * u128::from(times) / u128::from(over)).ok()
-    }
 }
 
 #[cfg(test)]
@@ -42,7 +32,5 @@ mod tests {
                 assert!((factor - kind.bus_factor(ranks)).abs() < 1e-12, "{kind:?} {ranks}");
             }
         }
-        assert_eq!(Kind::AllReduce.least_sent(1_000, 4), Some(1_500));
-        assert_eq!(Kind::Barrier.least_sent(0, 4), None);
     }
 }

@@ -19,9 +19,9 @@ record! {
         iteration: u64;
         /// What it does: `all-reduce`, `all-gather` and others.
         kind: Cow<'a, str>;
-        /// How: `ring`, `halving-doubling` and others; of `auto`, what was chosen.
+        /// How: `ring`, `halving-doubling` and others.
         algorithm: Cow<'a, str>;
-        /// How data are laid out on the wire: `simple`, `ll`, `ll128`.
+        /// How NCCL lays data out on the wire: `simple`, `ll`, `ll128`; `none` if data are sent as they are, without its cuts.
         protocol: Cow<'a, str>;
         /// Channels that the data are spread over.
         channels: u32;
@@ -37,14 +37,14 @@ record! {
         start_skew_ps: u64 => "ps";
         /// From the first rank's end to the last one's; empty if one was not done.
         end_skew_ps: Option<u64> => "ps";
-        /// The longest time of a rank, from its own beginning to its own end; empty if one was not done.
+        /// From the first rank's beginning to the last one's end; empty if one was not done.
         time_ps: Option<u64> => "ps";
         /// Algorithm bandwidth: size over time (bytes per second); empty without a time.
         algbw_bytes_per_s: Option<u64> => "bytes/s";
         /// Bus bandwidth: algorithm bandwidth times the factor of its kind, as nccl-tests has it (bytes per second).
         busbw_bytes_per_s: Option<u64> => "bytes/s";
-        /// No algorithm without reduction in switches takes less: the payload that a rank must send, at the rate of its port and
-        /// NVLink together; empty for kinds that have no such bound.
+        /// No algorithm takes less, unless switches add up: the bytes that ranks must send or get, at the rates of their ports and NVLink
+        /// together, headers left out; empty for kinds that have no such bound.
         bound_ps: Option<u64> => "ps";
         /// `completed`; else how it ended at the first rank where it failed, or `unfinished`.
         status: OperationStatus;

@@ -41,6 +41,7 @@ const ALLOWED: [(&str, &[&str]); 21] = [
         "rocelab-sim",
         &[
             "capture",
+            "collective",
             "engine",
             "fabric",
             "host",

@@ -62,8 +62,7 @@ impl Binomial {
     }
 
     fn transfer(&self, peer: u32, child: u32) -> Transfer {
-        let operation =
-            if self.kind == Kind::Reduce { Operation::Reduce } else { Operation::Copy };
+        let operation = if self.kind == Kind::Reduce { Operation::Reduce } else { Operation::Copy };
         let peer = (peer + self.root) % self.ranks;
         Transfer { peer, stream: 0, operation, blocks: self.blocks(child) }
     }

@@ -12,14 +12,8 @@ use crate::pattern::{Pattern, Patterned, Position, Transfer, Way};
 use crate::schedule::{Operation, Schedule};
 
 pub(super) const SUMMARY: &str = "the root sends to each, or gets from each; all begin with rank 0";
-pub(super) const KINDS: &[Kind] = &[
-    Kind::Broadcast,
-    Kind::Reduce,
-    Kind::Gather,
-    Kind::Scatter,
-    Kind::AllToAll,
-    Kind::AllToAllV,
-];
+pub(super) const KINDS: &[Kind] =
+    &[Kind::Broadcast, Kind::Reduce, Kind::Gather, Kind::Scatter, Kind::AllToAll, Kind::AllToAllV];
 
 pub(super) fn schedule(
     collective: &Collective,
@@ -79,8 +73,7 @@ impl Linear {
             Kind::Gather => Blocks::one(source),
             _ => Blocks::one(0),
         };
-        let operation =
-            if self.kind == Kind::Reduce { Operation::Reduce } else { Operation::Copy };
+        let operation = if self.kind == Kind::Reduce { Operation::Reduce } else { Operation::Copy };
         Transfer { peer, stream: 0, operation, blocks }
     }
 }

@@ -26,8 +26,7 @@ pub(super) fn schedule(
     collective: &Collective,
     options: &Options,
 ) -> Result<Box<dyn Schedule>, Error> {
-    let (kind, ranks, local) =
-        (collective.kind(), collective.ranks(), options.ranks_per_server);
+    let (kind, ranks, local) = (collective.kind(), collective.ranks(), options.ranks_per_server);
     let servers = Servers { kind, local, servers: ranks / local };
     let division = Division::new(collective, options, ranks, servers.order());
     let pattern = Nvls { servers };

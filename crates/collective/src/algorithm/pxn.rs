@@ -21,8 +21,7 @@ pub(super) fn schedule(
     collective: &Collective,
     options: &Options,
 ) -> Result<Box<dyn Schedule>, Error> {
-    let (kind, ranks, local) =
-        (collective.kind(), collective.ranks(), options.ranks_per_server);
+    let (kind, ranks, local) = (collective.kind(), collective.ranks(), options.ranks_per_server);
     let servers = Servers { kind, local, servers: ranks / local };
     let division = Division::new(collective, options, ranks, Order::BlocksFirst);
     let pattern = Exchanged { ranks, exchange: Pxn { servers } };
@@ -64,9 +63,7 @@ impl Exchange for Pxn {
     fn source(&self, at: Position, number: u32) -> u32 {
         match number.checked_sub(self.inside()) {
             None => self.servers.at_place(at.rank, self.servers.local - number - 1),
-            Some(number) => {
-                self.servers.in_server(at.rank, self.servers.servers - number - 1)
-            }
+            Some(number) => self.servers.in_server(at.rank, self.servers.servers - number - 1),
         }
     }
 

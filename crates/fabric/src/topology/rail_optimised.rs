@@ -169,14 +169,15 @@ impl Parameters {
     }
 }
 
-fn divides(
-    (key, value): (&'static str, u32),
-    whole: u32,
-    of: &str,
-) -> Result<(), TopologyError> {
+fn divides((key, value): (&'static str, u32), whole: u32, of: &str) -> Result<(), TopologyError> {
     if whole.is_multiple_of(value) {
         return Ok(());
     }
     let problem = format!("the {whole} {of} cannot be split evenly by {value}");
-    Err(TopologyError::parameter(key, value, problem, format!("give a number that divides {whole}")))
+    Err(TopologyError::parameter(
+        key,
+        value,
+        problem,
+        format!("give a number that divides {whole}"),
+    ))
 }

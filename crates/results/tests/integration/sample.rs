@@ -237,6 +237,7 @@ pub(crate) fn summary() -> Summary {
         streams: Vec::new(),
         monitoring: None,
         nvlink: None,
+        collectives: Vec::new(),
         messages: Some(statistics.messages()),
         operations: vec![operation_statistics().counts(
             "disk",

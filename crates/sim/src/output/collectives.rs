@@ -1,16 +1,16 @@
 //! Collective operations: of what each rank did, what all of them come to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use borsh::{BorshDeserialize, BorshSerialize};
+use rocelab_collective::Kind;
 use rocelab_fabric::NodeId;
-use rocelab_fabric::topology::TopologyLink;
 use rocelab_results::{
     CollectiveRecord, CollectiveSummary, Distribution, OperationRecord, OperationStatus,
     ResultsError, Sink,
 };
 use rocelab_transport::program::CollectiveFacts;
-use rocelab_units::{Bandwidth, Bytes, SimTime};
+use rocelab_units::SimTime;
 
 use crate::{Plan, ProgramPlan};
 
@@ -31,7 +31,6 @@ struct OfGroup {
     last_start: u64,
     first_end: u64,
     last_end: u64,
-    longest: u64,
     /// Ranks that are done.
     done: u32,
     /// The first that failed.
@@ -80,10 +79,15 @@ impl Collectives {
         for (&app, facts) in &self.facts {
             let mut of_app = Summed::default();
             let name = &plan.apps[app as usize].name;
-            let bound = bound(plan, app, facts);
+            let rates = rates(plan, app);
+            let bounds: Vec<_> = rates
+                .chunks(facts.ranks.max(1) as usize)
+                .map(|rates| bound(facts, rates))
+                .collect();
             for ((_, group, number), of_group) in
                 self.of_groups.range((app, 0, 0)..=(app, u32::MAX, u64::MAX))
             {
+                let bound = bounds.get(*group as usize).copied().flatten();
                 let row = of_group.row(plan, facts, (name, *group, *number), bound);
                 of_app.add(&row);
                 rows.write(&row)?;
@@ -102,7 +106,6 @@ impl Default for OfGroup {
             last_start: 0,
             first_end: u64::MAX,
             last_end: 0,
-            longest: 0,
             done: 0,
             failure: None,
         }
@@ -117,7 +120,6 @@ impl OfGroup {
             (OperationStatus::Completed, Some(end)) => {
                 self.first_end = self.first_end.min(end);
                 self.last_end = self.last_end.max(end);
-                self.longest = self.longest.max(end - record.start_ps);
                 self.done += 1;
             }
             (status, _) => self.failure = self.failure.or_else(|| Failure::of(status)),
@@ -132,7 +134,7 @@ impl OfGroup {
         bound_ps: Option<u64>,
     ) -> CollectiveRecord<'a> {
         let is_done = self.done == facts.ranks;
-        let time_ps = is_done.then_some(self.longest);
+        let time_ps = is_done.then_some(self.last_end.saturating_sub(self.first_start));
         let algbw = time_ps.and_then(|time| bytes_per_second(facts.bytes, time));
         let start = SimTime::from_ps(self.first_start);
         let is_in_window = plan.measure.is_none_or(|window| window.counts(start));
@@ -230,23 +232,76 @@ fn bus_bandwidth(algbw: u64, facts: &CollectiveFacts) -> u64 {
     u64::try_from(product).unwrap_or(u64::MAX)
 }
 
-/// The time in which the slowest rank sends what each rank must send at least, by its port and NVLink together, headers
-/// left out.
-fn bound(plan: &Plan, app: u32, facts: &CollectiveFacts) -> Option<u64> {
-    let program = plan.apps[app as usize].program.as_ref()?;
-    let hosts: BTreeSet<NodeId> = program.hosts.iter().copied().collect();
-    let ends = |link: &TopologyLink| [link.a, link.b].map(|node| (node, link.rate));
-    let ports = plan.topology.links.iter().flat_map(ends).filter(|(node, _)| hosts.contains(node));
+/// The rates of ranks, by member: their ports and NVLink together.
+fn rates(plan: &Plan, app: u32) -> Vec<u64> {
+    let Some(program) = &plan.apps[app as usize].program else { return Vec::new() };
+    let mut of_host: BTreeMap<NodeId, u64> = program.hosts.iter().map(|&host| (host, 0)).collect();
+    for link in &plan.topology.links {
+        for node in [link.a, link.b] {
+            if let Some(rate) = of_host.get_mut(&node) {
+                *rate = rate.saturating_add(link.rate.bits_per_second());
+            }
+        }
+    }
     let nvlink = |host| plan.nvlink.of(host).map_or(0, |domain| domain.link.rate.bits_per_second());
-    let rates = ports.map(|(host, rate)| rate.bits_per_second().saturating_add(nvlink(host)));
-    let slowest = Bandwidth::from_bps(rates.min()?);
-    let least = facts.kind.least_sent(facts.bytes, facts.ranks)?;
-    Some(slowest.transmission_time(Bytes::new(least)).ps())
+    let rate =
+        |host: &NodeId| of_host.get(host).copied().unwrap_or(0).saturating_add(nvlink(*host));
+    program.hosts.iter().map(rate).collect()
+}
+
+/// The least time between the first rank's beginning and the last one's end, by the rates of the ranks of a group, headers left out.
+fn bound(facts: &CollectiveFacts, rates: &[u64]) -> Option<u64> {
+    let bytes = u128::from(facts.bytes);
+    let others = u128::from(facts.ranks).checked_sub(1).filter(|&others| others > 0)?;
+    let slowest = u128::from(rates.iter().copied().min()?);
+    let all: u128 = rates.iter().copied().map(u128::from).sum();
+    let share = bytes * others / (others + 1);
+    let time = |bytes: u128, rate: u128| (bytes * 8 * 1_000_000_000_000).checked_div(rate);
+    let least = match facts.kind {
+        // The data of each rank leave it, and of all of them each byte is added and given n-1 times.
+        Kind::AllReduce => time(bytes, slowest)?.max(time(2 * others * bytes, all)?),
+        Kind::Gather | Kind::Scatter => {
+            let root = u128::from(*rates.get(facts.root as usize)?);
+            time(share, root)?.max(time(bytes / (others + 1), slowest)?)
+        }
+        Kind::AllGather | Kind::ReduceScatter | Kind::AllToAll => time(share, slowest)?,
+        Kind::Broadcast | Kind::Reduce | Kind::SendReceive => time(bytes, slowest)?,
+        Kind::AllToAllV | Kind::Barrier => return None,
+    };
+    u64::try_from(least).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn facts(kind: Kind) -> CollectiveFacts {
+        CollectiveFacts {
+            kind,
+            algorithm: "ring",
+            protocol: "none",
+            channels: 1,
+            ranks: 4,
+            root: 1,
+            bytes: 4_000,
+            warmup: 0,
+        }
+    }
+
+    /// At 8 Gb/s a byte takes 1 ns.
+    #[test]
+    fn what_no_algorithm_goes_below() {
+        let even = [8_000_000_000; 4];
+        let bound = |kind, rates: &[u64]| bound(&facts(kind), rates);
+        assert_eq!(bound(Kind::AllReduce, &even), Some(6_000_000));
+        assert_eq!(bound(Kind::AllGather, &even), Some(3_000_000));
+        assert_eq!(bound(Kind::Broadcast, &even), Some(4_000_000));
+        assert_eq!(bound(Kind::Barrier, &even), None);
+        // One slow rank of an all-reduce sends its data once; a fast root of a gather gets them all.
+        let slow = [4_000_000_000, 400_000_000_000, 400_000_000_000, 400_000_000_000];
+        assert_eq!(bound(Kind::AllReduce, &slow), Some(8_000_000));
+        assert_eq!(bound(Kind::Gather, &slow), Some(2_000_000));
+    }
 
     #[test]
     fn rates_are_rounded_down() {

@@ -11,10 +11,6 @@ use super::rules::FlowRules;
 use super::site::Site;
 use crate::scenario::{Fault, ensure};
 
-/// Receive requests that each end of a connection posts. Each is posted again as soon as its message has arrived, and
-/// messages of a connection arrive one after the other, so a few are always enough.
-const RECEIVE_DEPTH: u32 = 16;
-
 /// What the members of a program do, and where.
 #[derive(Clone, Debug)]
 pub struct ProgramPlan {
@@ -83,7 +79,7 @@ pub(super) fn app<P: Definition + Clone + 'static>(
         start,
         until: None,
         think_time: Duration::ZERO,
-        receive_depth: RECEIVE_DEPTH,
+        receive_depth: parameters.receive_depth(&program.members),
         completion_events: None,
         program: Some(program),
     };

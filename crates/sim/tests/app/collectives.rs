@@ -173,3 +173,30 @@ fn protocols_send_more_than_data() {
         assert_eq!(delivered, bytes, "{protocol}");
     }
 }
+
+/// Small windows let every algorithm end, asked receivers or not; nothing waits in a circle.
+#[test]
+fn small_windows_hold_nobody_for_ever() {
+    for &algorithm in Algorithm::ALL {
+        for &kind in algorithm.kinds() {
+            for (window, slices) in [(1, 1), (2, 2), (5, 5)] {
+                check_window(kind, algorithm, window, slices);
+            }
+        }
+    }
+}
+
+fn check_window(kind: Kind, algorithm: Algorithm, window: u32, slices: u32) {
+    let (ranks, bytes) = (4, if kind == Kind::Barrier { 0 } else { 9_000 });
+    let Ok(collective) = Collective::new(kind, ranks, bytes) else { return };
+    let schedule = algorithm.schedule(&collective, &Options::default());
+    if schedule.is_ok_and(|schedule| schedule.switches() == 0) {
+        let keys = format!(
+            "kind = \"{}\"\nalgorithm = \"{}\"\nbytes = \"{bytes}B\"\nelement = \"1B\"\nwindow = {window}\n\
+             slices = {slices}\nchunk = \"500B\"\nchannels = 2\nqueue_pairs = 2\niterations = 3\n",
+            kind.name(),
+            algorithm.name(),
+        );
+        run_of(ranks, &keys).assert_complete(3 * ranks as usize);
+    }
+}

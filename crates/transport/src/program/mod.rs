@@ -46,6 +46,10 @@ programs! {
     Collective = "collective" => collective,
 }
 
+/// Receive requests of an end of a connection, if a program says nothing else: messages of a connection arrive one after the
+/// other, so a few are always enough.
+const RECEIVE_DEPTH: u32 = 16;
+
 /// What can be asked of a program by its keys. Implemented by the `Parameters` of each.
 pub trait Definition: fmt::Debug + Send + Sync {
     /// The keys that every program has.
@@ -88,6 +92,13 @@ pub trait Definition: fmt::Debug + Send + Sync {
     /// The largest message that a member gets (bytes).
     fn largest_message(&self, members: &Members) -> u32;
 
+    /// Receive requests that each end of a connection posts. Each is posted again as soon as the program knows of its
+    /// message.
+    fn receive_depth(&self, members: &Members) -> u32 {
+        _ = members;
+        RECEIVE_DEPTH
+    }
+
     /// One of the members, as it stands before the start.
     fn member(&self, members: &Members, number: u32) -> Box<dyn Program>;
 }
@@ -129,6 +140,8 @@ pub struct CollectiveFacts {
     pub channels: u32,
     /// Members of a group: consecutive ones.
     pub ranks: u32,
+    /// The root, by its number in the group.
+    pub root: u32,
     /// Size, as [`Kind`] says (bytes).
     pub bytes: u64,
     /// How many of the first operations do not count.

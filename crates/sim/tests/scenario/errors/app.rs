@@ -338,3 +338,102 @@ fn rings_that_add_nothing_up() {
         check(&text, Expected { place, key: &key, value, message, help });
     }
 }
+
+#[test]
+fn collective_operations() {
+    let begun = "hosts = [\"host-0..host-3\"]\nbytes = \"4KB\"";
+    for (keys, place, key, value, message, help) in [
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"bruck\"",
+            "s.toml:7",
+            "algorithm",
+            "\"bruck\"",
+            "it does no all-reduce",
+            "ring",
+        ),
+        (
+            "kind = \"all-to-all-v\"\nalgorithm = \"direct\"",
+            "s.toml:6",
+            "kind",
+            "\"all-to-all-v\"",
+            "needs a matrix",
+            "all-to-all",
+        ),
+        (
+            "kind = \"barrier\"\nalgorithm = \"ring\"",
+            "s.toml:5",
+            "bytes",
+            "\"4KB\"",
+            "carries no data",
+            "write 0",
+        ),
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"nvls\"",
+            "s.toml:7",
+            "algorithm",
+            "\"nvls\"",
+            "switches that add up",
+            "ring",
+        ),
+        (
+            "kind = \"broadcast\"\nalgorithm = \"ring\"\nroot = 4",
+            "s.toml:8",
+            "root",
+            "4",
+            "there are 4 ranks",
+            "0 to 3",
+        ),
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"ring\"\ngroup = 3",
+            "s.toml:8",
+            "group",
+            "3",
+            "does not divide",
+            "divisor",
+        ),
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"ring\"\nslices = 9",
+            "s.toml:8",
+            "slices",
+            "9",
+            "more than `window`",
+            "larger `window`",
+        ),
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"ring\"\nwindow = 0",
+            "s.toml:8",
+            "window",
+            "0",
+            "out of range",
+            "1 to 4096",
+        ),
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"ring\"\nwarmup = 1",
+            "s.toml:8",
+            "warmup",
+            "1",
+            "nothing to measure",
+            "fewer",
+        ),
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"ring\"\nelement = \"3B\"",
+            "s.toml:5",
+            "bytes",
+            "\"4KB\"",
+            "an element has 3 bytes",
+            "multiple",
+        ),
+        (
+            "kind = \"all-reduce\"\nalgorithm = \"ring\"\nqueue_pairs = 129",
+            "s.toml:8",
+            "queue_pairs",
+            "129",
+            "out of range",
+            "1 to 128",
+        ),
+    ] {
+        let key = format!("workload.collective.{key}");
+        let text = format!("{TOPOLOGY}[workload.collective]\n{begun}\n{keys}\n");
+        check(&text, Expected { place, key: &key, value, message, help });
+    }
+}

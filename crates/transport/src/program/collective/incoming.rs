@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn room_is_promised_within_the_window() {
         let mut incoming = Incoming::default();
-        assert_eq!([incoming.grant(2), incoming.grant(2), incoming.grant(2)], [Some(0), Some(1), None]);
+        assert_eq!(
+            [incoming.grant(2), incoming.grant(2), incoming.grant(2)],
+            [Some(0), Some(1), None]
+        );
         incoming.arrive(0);
         assert!(incoming.take(1));
         assert_eq!(incoming.grant(2), None, "it is in use");

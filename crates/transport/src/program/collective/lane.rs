@@ -37,3 +37,14 @@ pub(super) enum LaneState {
     /// It has done all of its steps.
     Done,
 }
+
+impl LaneState {
+    /// Whether a message of a rank may let the lane go on.
+    pub(super) fn goes_on_by(self, rank: u32) -> bool {
+        match self {
+            Self::Receiving { from } => from == rank,
+            Self::Ready => true,
+            Self::Reducing | Self::Sending { .. } | Self::Done => false,
+        }
+    }
+}

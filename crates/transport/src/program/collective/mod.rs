@@ -140,6 +140,9 @@ const fn element() -> Bytes {
 /// Messages that are posted and not done, without a protocol: the slots of NCCL's buffers.
 const WINDOW: u64 = 8;
 
+/// The most of them: each has a receive request.
+const MOST_WINDOW: u64 = 4096;
+
 /// The longest that a rank computes, or its processor takes for a message.
 const LONGEST: Duration = Duration::from_ms(1_000_000);
 
@@ -165,6 +168,12 @@ impl Parameters {
         self.protocol?.cut(self.algorithm, collective, self.channels)
     }
 
+    /// Messages of a chunk.
+    fn slices_of(&self, members: &Members) -> u32 {
+        let cut = || self.operation(members).ok().and_then(|collective| self.cut(&collective));
+        self.slices.or_else(|| Some(cut()?.slices)).unwrap_or(1)
+    }
+
     /// What each group does.
     fn schedule(&self, members: &Members) -> Result<Box<dyn Schedule>, rocelab_collective::Error> {
         let collective = self.operation(members)?;
@@ -172,7 +181,7 @@ impl Parameters {
         let options = Options {
             channels: self.channels,
             chunk: self.chunk.map(Bytes::get).or(cut.map(|cut| cut.chunk)),
-            slices: self.slices.or(cut.map(|cut| cut.slices)).unwrap_or(1),
+            slices: self.slices_of(members),
             ranks_per_server: self.ranks_per_server,
             rings: Vec::new(),
         };
@@ -214,7 +223,13 @@ impl Parameters {
     fn check_numbers(&self, members: &Members) -> Result<(), InvalidParameter> {
         let unless = InvalidParameter::unless;
         let count = members.count();
-        unless(count > 1, "hosts", &count, "has nobody to exchange data with", "name at least two hosts")?;
+        unless(
+            count > 1,
+            "hosts",
+            &count,
+            "has nobody to exchange data with",
+            "name at least two hosts",
+        )?;
         if let Some(group) = self.group {
             let fix = "give a divisor of the number of hosts, at least 2";
             let fits = group > 1 && count.is_multiple_of(group);
@@ -223,15 +238,33 @@ impl Parameters {
         let fix = "give at least 1, or leave it out";
         unless(self.iterations > 0, "iterations", &self.iterations, "does nothing", fix)?;
         let fix = "give fewer than `iterations`";
-        unless(self.warmup < self.iterations, "warmup", &self.warmup, "leaves nothing to measure", fix)?;
+        unless(
+            self.warmup < self.iterations,
+            "warmup",
+            &self.warmup,
+            "leaves nothing to measure",
+            fix,
+        )?;
         let window = self.window.unwrap_or(WINDOW);
-        unless(window > 0, "window", &window, "lets nothing go", "give at least 1")?;
+        let fits = (1..=MOST_WINDOW).contains(&window);
+        unless(fits, "window", &window, "is out of range", "give 1 to 4096")?;
+        let kind = self.kind.name();
+        let problem = "needs a matrix of sizes, which a scenario cannot give";
+        unless(self.kind != Kind::AllToAllV, "kind", &kind, problem, "use \"all-to-all\"")?;
         let fits = (1..=MOST_QUEUE_PAIRS).contains(&self.queue_pairs);
         unless(fits, "queue_pairs", &self.queue_pairs, "is out of range", "give 1 to 128")?;
         let positive = self.reduce_rate.is_none_or(|rate| rate.bits_per_second() > 0);
         let rate = self.reduce_rate.unwrap_or(Bandwidth::from_bps(0));
-        unless(positive, "reduce_rate", &rate, "never adds anything up", "give more, or leave it out")?;
-        for (key, time) in [("compute_time", self.compute_time), ("host_overhead", self.host_overhead)] {
+        unless(
+            positive,
+            "reduce_rate",
+            &rate,
+            "never adds anything up",
+            "give more, or leave it out",
+        )?;
+        for (key, time) in
+            [("compute_time", self.compute_time), ("host_overhead", self.host_overhead)]
+        {
             unless(time <= LONGEST, key, &time, "is longer than any run", "give at most 1000s")?;
         }
         Ok(())
@@ -270,11 +303,22 @@ impl Definition for Parameters {
         })?;
         let unless = InvalidParameter::unless;
         let lanes = schedule.lanes();
-        unless(lanes <= MOST_LANES, "channels", &self.channels, "makes too many lanes", "give fewer")?;
+        unless(
+            lanes <= MOST_LANES,
+            "channels",
+            &self.channels,
+            "makes too many lanes",
+            "give fewer",
+        )?;
         let largest = self.wire_bytes(schedule.largest_message());
         let fits = largest <= MAX_MESSAGE_LENGTH.into();
         let problem = "makes messages that are longer than 2GiB";
         unless(fits, "bytes", &self.bytes, problem, "give a `chunk`, such as \"2MiB\"")?;
+        let (rules, slices) = (self.rules(members), self.slices_of(members));
+        let fits = !rules.receiver_ready || u64::from(slices) <= rules.window;
+        let problem =
+            "are more than `window`: ranks would wait for each other before they have received";
+        unless(fits, "slices", &slices, problem, "give at most `window`, or a larger `window`")?;
         let switches = schedule.switches();
         let problem = "needs switches that add up, which an Ethernet fabric has not";
         unless(switches == 0, "algorithm", &self.algorithm.name(), problem, "use `ring`")
@@ -294,9 +338,9 @@ impl Definition for Parameters {
         Box::new((0..members.count() / ranks.max(1)).flat_map(move |group| {
             let first = group * ranks;
             let pairs = pairs.clone();
-            pairs.into_iter().flat_map(move |(from, to)| {
-                (0..copies).map(move |_| (first + from, first + to))
-            })
+            pairs
+                .into_iter()
+                .flat_map(move |(from, to)| (0..copies).map(move |_| (first + from, first + to)))
         }))
     }
 
@@ -309,12 +353,21 @@ impl Definition for Parameters {
         Some(CollectiveFacts {
             kind: self.kind,
             algorithm: self.algorithm.name(),
-            protocol: self.protocol.unwrap_or(Protocol::Simple).name(),
+            protocol: self.protocol.map_or("none", Protocol::name),
             channels: self.channels,
             ranks: self.ranks(members),
+            root: self.root,
             bytes: self.bytes.get(),
             warmup: self.warmup,
         })
+    }
+
+    /// Those that it says it is ready for, and their word of it, of all lanes that share a queue pair.
+    fn receive_depth(&self, members: &Members) -> u32 {
+        let lanes = self.valid_schedule(members).map_or(1, |schedule| schedule.lanes());
+        let window = u32::try_from(self.rules(members).window).unwrap_or(u32::MAX);
+        let streams = (lanes / self.channels.max(1)).max(1);
+        window.saturating_mul(streams).max(super::RECEIVE_DEPTH)
     }
 
     fn largest_message(&self, members: &Members) -> u32 {
@@ -345,12 +398,15 @@ impl Definition for Parameters {
     }
 }
 
+/// Steps of a lane among which a rank that sends at all has sent.
+const FIRST_STEPS: u64 = 4096;
+
 /// The rank with whose connection the operations of `rank` are shown: the first that it sends to, or else receives from.
 fn partner(schedule: &dyn Schedule, rank: u32) -> Option<u32> {
     let mut step = Step::default();
     let mut heard = None;
     for lane in 0..schedule.lanes() {
-        for number in 0..schedule.steps(rank, lane) {
+        for number in 0..schedule.steps(rank, lane).min(FIRST_STEPS) {
             schedule.step(rank, lane, number, &mut step);
             if let Some(sent) = step.sends.first() {
                 return Some(sent.peer);

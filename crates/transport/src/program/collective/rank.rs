@@ -47,6 +47,12 @@ pub(super) struct Progress {
     iteration: u64,
     is_open: bool,
     lanes: Vec<Lane>,
+    /// Lanes that are not done.
+    left: u32,
+    /// Lanes that wait until messages have gone.
+    held: u32,
+    /// Messages that wait for their receivers.
+    waiting: u64,
     /// By the rank that sends and the lane here.
     incoming: BTreeMap<(u32, u32), Incoming>,
     /// By the rank that receives and the lane there.
@@ -72,6 +78,7 @@ impl Rank {
         let lanes = self.schedule.lanes();
         self.progress.is_open = true;
         self.progress.lanes = vec![Lane::default(); lanes as usize];
+        self.progress.left = lanes;
         posts.begin(self.shown_with, self.progress.iteration);
         for lane in 0..lanes {
             self.say_ready(lane, posts);
@@ -84,9 +91,8 @@ impl Rank {
 
     fn end_if_done(&mut self, posts: &mut Posts<'_>) {
         let progress = &mut self.progress;
-        let is_done = progress.lanes.iter().all(|lane| lane.state == LaneState::Done);
-        let is_sent = progress.handled.is_empty() && progress.outgoing.values().all(Outgoing::is_sent);
-        if !progress.is_open || !is_done || !is_sent {
+        let is_done = progress.left == 0 && progress.waiting == 0 && progress.handled.is_empty();
+        if !progress.is_open || !is_done {
             return;
         }
         posts.end(progress.iteration);
@@ -99,9 +105,15 @@ impl Rank {
 
     /// Goes on in a lane as far as it can.
     fn advance(&mut self, lane: u32, posts: &mut Posts<'_>) {
-        if !self.progress.is_open || self.lane(lane).state == LaneState::Reducing {
+        if !self.progress.is_open {
             return;
         }
+        match self.lane(lane).state {
+            LaneState::Reducing | LaneState::Done => return,
+            LaneState::Sending { .. } => self.progress.held -= 1,
+            LaneState::Ready | LaneState::Receiving { .. } => {}
+        }
+        self.lane(lane).state = LaneState::Ready;
         let mut step = std::mem::take(&mut self.step);
         let steps = self.schedule.steps(self.rank, lane);
         while self.lane(lane).step < steps {
@@ -115,6 +127,7 @@ impl Rank {
             *at = Lane { step: at.step + 1, taken: 0, sent: 0, ..*at };
         }
         self.lane(lane).state = LaneState::Done;
+        self.progress.left -= 1;
         self.step = step;
     }
 
@@ -155,9 +168,11 @@ impl Rank {
             let outgoing = self.progress.outgoing.entry((next.peer, next.lane)).or_default();
             if !outgoing.has_room(window, pieces) {
                 self.lane(lane).state = LaneState::Sending { to: next.peer };
+                self.progress.held += 1;
                 return false;
             }
             outgoing.push(self.rules.posted(next.bytes));
+            self.progress.waiting += 1;
             self.lane(lane).sent += 1;
             self.post_waiting(next.peer, next.lane, posts);
         }
@@ -171,6 +186,7 @@ impl Rank {
         loop {
             let outgoing = self.progress.outgoing.entry((to, lane)).or_default();
             let Some((number, bytes)) = outgoing.pop(pieces, is_asked) else { return };
+            self.progress.waiting -= 1;
             for piece in 0..pieces {
                 let number = number * pieces + piece;
                 let tag = Tag { kind: Kind::Data, lane, number }.to_bits();
@@ -234,6 +250,9 @@ impl Rank {
 
     /// The lanes that wait until messages for a rank have gone.
     fn held_by(&self, rank: u32) -> Vec<u32> {
+        if self.progress.held == 0 {
+            return Vec::new();
+        }
         let lanes = (0..).zip(&self.progress.lanes);
         let held = lanes.filter(|(_, lane)| lane.state == LaneState::Sending { to: rank });
         held.map(|(number, _)| number).collect()
@@ -243,7 +262,12 @@ impl Rank {
 impl Handled {
     fn post(self, posts: &mut Posts<'_>) {
         let Self { to, queue_pair: number, bytes, tag } = self;
-        posts.post_over(Over { to, number, end: End::Client }, Verb::WriteWithImmediate, bytes, tag);
+        posts.post_over(
+            Over { to, number, end: End::Client },
+            Verb::WriteWithImmediate,
+            bytes,
+            tag,
+        );
     }
 }
 
@@ -258,8 +282,12 @@ impl Program for Rank {
         match kind {
             Kind::Data => {
                 self.incoming(from, lane).arrive(number);
-                self.advance(lane, posts);
-                self.end_if_done(posts);
+                // A lane that waits for another rank goes on only by a message of that.
+                let lane_state = self.progress.lanes.get(lane as usize).map(|lane| lane.state);
+                if lane_state.is_some_and(|state| state.goes_on_by(from)) {
+                    self.advance(lane, posts);
+                    self.end_if_done(posts);
+                }
             }
             Kind::Ready => {
                 self.progress.outgoing.entry((from, lane)).or_default().grant();
@@ -300,13 +328,14 @@ impl Program for Rank {
     }
 
     fn waits_for(&self) -> Option<u32> {
-        let mut lanes = self.progress.lanes.iter().filter(|_| self.progress.is_open);
-        lanes.find_map(|lane| match lane.state {
-            LaneState::Receiving { from: other } | LaneState::Sending { to: other } => {
-                Some(self.first + other)
-            }
+        let Progress { is_open: true, lanes, outgoing, .. } = &self.progress else { return None };
+        let held = lanes.iter().find_map(|lane| match lane.state {
+            LaneState::Receiving { from: other } | LaneState::Sending { to: other } => Some(other),
             LaneState::Ready | LaneState::Reducing | LaneState::Done => None,
-        })
+        });
+        let mut waiting = outgoing.iter().filter(|(_, outgoing)| !outgoing.is_sent());
+        let asked = || waiting.next().map(|((to, _), _)| *to);
+        held.or_else(asked).map(|other| self.first + other)
     }
 
     fn is_over(&self) -> bool {

@@ -78,8 +78,7 @@ impl Rules {
 
     /// How long it takes to add up so many bytes.
     pub(super) fn reduction(&self, bytes: u64) -> Duration {
-        self.reduce_rate
-            .map_or(Duration::ZERO, |rate| rate.transmission_time(Bytes::new(bytes)))
+        self.reduce_rate.map_or(Duration::ZERO, |rate| rate.transmission_time(Bytes::new(bytes)))
     }
 }
 

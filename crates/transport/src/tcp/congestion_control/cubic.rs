@@ -46,11 +46,11 @@ impl Definition for Parameters {
     fn validate(&self) -> Result<(), InvalidParameter> {
         let refused = |key, value: Ratio, problem: &'static str, fix: &'static str| {
             Err(InvalidParameter {
-            key,
-            value: value.to_string(),
-            problem: problem.into(),
-            fix: fix.into(),
-        })
+                key,
+                value: value.to_string(),
+                problem: problem.into(),
+                fix: fix.into(),
+            })
         };
         if self.c.numerator() == 0 {
             return refused("c", self.c, "never grows", "give a number above 0, such as 0.4");
