@@ -97,7 +97,10 @@ impl Seen<'_> {
 
     /// Whether packets of one queue pair may take several paths.
     fn may_reorder(&self) -> bool {
-        self.key("roce", "path_entropy").is_some() || self.key("switch", "load_balancing").is_some()
+        let sm = self.key("infiniband", "sm");
+        self.key("roce", "path_entropy").is_some()
+            || self.key("switch", "load_balancing").is_some()
+            || sm.is_some_and(|sm| sm.get("adaptive_routing").is_some())
     }
 
     /// Number of lost frames that somebody needs.

@@ -318,6 +318,10 @@ impl Requests {
                     self.frontier.psn = psn;
                 }
                 self.next = psn;
+                if read.len.is_none() && count > 1 {
+                    // Or it took fewer, and others are missing, or not sent again.
+                    self.position = Position::Unknown;
+                }
             }
         }
         let ahead = psn.distance_from(self.next);

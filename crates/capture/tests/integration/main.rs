@@ -1,5 +1,6 @@
 //! Captures from outside: written, read, made, verified, and shown to other programs.
 
+mod cut;
 mod filter;
 mod headers;
 mod icrc_correction;

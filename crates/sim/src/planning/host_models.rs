@@ -1,5 +1,9 @@
 //! Hosts that take time, found and checked.
 
+mod written_out;
+
+pub(super) use self::written_out::written_out;
+
 use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
@@ -414,11 +418,8 @@ fn rates(base: HostProfile, config: &HostRatesConfig) -> Result<HostProfile, Fau
         ("control_latency", config.control_latency),
     ])?;
     let units = config.units.unwrap_or(base.transmit.units);
-    let interval = |rate: Option<f64>, units: u8, usual: Duration| match rate {
-        #[expect(clippy::cast_possible_truncation, reason = "at most 255 seconds")]
-        #[expect(clippy::cast_sign_loss, reason = "a rate is above zero")]
-        Some(rate) => Duration::from_ps((1e12 * f64::from(units) / rate) as u64),
-        None => usual,
+    let interval = |rate: Option<f64>, units: u8, usual: Duration| {
+        rate.map_or(usual, |rate| interval_of(units, rate))
     };
     let service = interval(config.messages, units, base.transmit.service);
     Ok(HostProfile {
@@ -439,3 +440,22 @@ fn rates(base: HostProfile, config: &HostRatesConfig) -> Result<HostProfile, Fau
         ..base
     })
 }
+
+/// How long each of these units is busy with one thing, if all of them handle so many a second.
+fn interval_of(units: u8, rate: f64) -> Duration {
+    #[expect(clippy::cast_possible_truncation, reason = "at most 255 seconds")]
+    #[expect(clippy::cast_sign_loss, reason = "a rate is above zero")]
+    Duration::from_ps((PS_A_SECOND * f64::from(units) / rate) as u64)
+}
+
+/// The rate of which [`interval_of`] makes this time; `None` if no rate that may be given does.
+fn rate_of(units: u8, interval: Duration) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "what was lost is looked for below")]
+    let rate = PS_A_SECOND * f64::from(units) / interval.ps() as f64;
+    // A quotient that was rounded may be of the picosecond before.
+    let near = [rate, rate.next_down(), rate.next_up()];
+    near.into_iter()
+        .find(|&rate| (1.0..=MOST_A_SECOND).contains(&rate) && interval_of(units, rate) == interval)
+}
+
+const PS_A_SECOND: f64 = 1e12;

@@ -47,6 +47,7 @@ mod tcp;
 mod telemetry;
 mod topology;
 mod unanswered;
+mod ways;
 
 pub use self::build::MAX_FLOWS;
 pub(crate) use self::resolve::default_ecn;

@@ -10,10 +10,9 @@ use rocelab_units::{Bytes, Duration, SimTime};
 
 use super::numbering::Numbering;
 use super::priority::check_priority;
+use super::ways;
 use crate::plan::{FlowPlan, MonitoringPlan, PingRules, PingingHost};
-use crate::scenario::{
-    Fault, MonitoringConfig, PingPairs, ProfileConfig, Scenario, Transport, Verb, ensure,
-};
+use crate::scenario::{Fault, MonitoringConfig, PingPairs, ProfileConfig, Scenario, ensure};
 use crate::workload::HostDirectory;
 
 /// The most pairs of a mesh.
@@ -103,25 +102,9 @@ pub(super) fn build(
     })
 }
 
-/// A flow of one byte that stands for the way of a ping.
-pub(super) fn way((source, destination): (NodeId, NodeId), rules: &PingRules) -> FlowPlan {
-    FlowPlan {
-        source,
-        destination,
-        start: rules.start,
-        bytes: 1,
-        message_bytes: 1,
-        transport: Transport::Tcp, // It has no queue pair of a workload.
-        verb: Verb::Send,
-        priority: rules.priority,
-        source_qpn: 0,
-        destination_qpn: 0,
-        source_psn: 0,
-        destination_psn: 0,
-        entropy: 0,
-        queue_pairs: 0,
-        marking: 0,
-    }
+/// A flow that stands for the way of a ping.
+pub(super) fn way(pair: (NodeId, NodeId), rules: &PingRules) -> FlowPlan {
+    ways::way(pair, rules.start, rules.priority)
 }
 
 /// The first key that cannot be what it is.

@@ -5,7 +5,7 @@ use rocelab_fabric::{EcnConfig, MarkAt};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 
-use super::{Planning, algorithms, controls, tcp};
+use super::{Planning, algorithms, controls, host_models, tcp};
 use crate::reference;
 use crate::scenario::{GidKind, IpVersion, RoceConfig, RoceVersion, Scenario};
 
@@ -30,6 +30,10 @@ pub(super) fn effective(scenario: &Scenario, rate: Option<Bandwidth>) -> Scenari
         fill_in_presets(&mut effective, rate);
     }
     pin_modules(&mut effective);
+    let has_buffers = effective.infiniband.is_none();
+    for model in &mut effective.host_model {
+        *model = host_models::written_out(model, has_buffers);
+    }
     effective
 }
 

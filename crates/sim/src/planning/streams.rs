@@ -6,10 +6,10 @@ use rocelab_transport::stack::{Period, Site, Stream, StreamConfig};
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
-use super::layer2;
 use super::priority::check_priority;
+use super::{layer2, ways};
 use crate::plan::{FlowPlan, RocePlan, StreamPlan, StreamsPlan};
-use crate::scenario::{Fault, Scenario, Transport, Verb, ensure};
+use crate::scenario::{Fault, Scenario, ensure};
 use crate::workload::HostDirectory;
 
 /// The streams of a scenario, each at its hosts.
@@ -81,23 +81,8 @@ fn period(stream: Stream<'_>, run: Option<SimTime>) -> Result<Period, Fault> {
     Ok(Period { start, stop })
 }
 
-/// A flow of one byte that stands for the way of a stream.
+/// A flow that stands for the way of a stream.
 pub(super) fn way(stream: &StreamPlan) -> FlowPlan {
-    FlowPlan {
-        source: stream.source,
-        destination: stream.destination,
-        start: stream.period.start,
-        bytes: 1,
-        message_bytes: 1,
-        transport: Transport::Tcp, // It is of no queue pair.
-        verb: Verb::Send,
-        priority: stream.config.stream().priority,
-        source_qpn: 0,
-        destination_qpn: 0,
-        source_psn: 0,
-        destination_psn: 0,
-        entropy: 0,
-        queue_pairs: 0,
-        marking: 0,
-    }
+    let StreamPlan { source, destination, period, config } = stream;
+    ways::way((*source, *destination), period.start, config.stream().priority)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rocelab_fabric::topology::TopologyLink;
+use rocelab_sim::scenario::HostProfileName;
 use rocelab_sim::workload::SizeDistribution;
 use rocelab_sim::{FlowPlan, Plan, Planning, Scenario, Verb, ideal_fct};
 use rocelab_units::SimTime;
@@ -68,9 +69,59 @@ fn every_scenario_plans_and_its_resolved_form_gives_the_same_plan() {
         let again = Scenario::parse(&resolved, &path, &[])
             .unwrap_or_else(|error| panic!("{error}\n{resolved}"));
         assert_eq!(again.resolved().to_toml().unwrap(), resolved);
-        let again = again.plan().unwrap_or_else(|error| panic!("{error}\n{resolved}"));
-        assert_eq!(essence(&again), essence(&plan), "{}", path.display());
+        let essence_of = |scenario: &Scenario| {
+            essence(&scenario.plan().unwrap_or_else(|error| panic!("{error}\n{resolved}")))
+        };
+        assert_eq!(essence_of(&again), essence(&plan), "{}", path.display());
+        // Each value of a host's profile is there, so that its name matters no more.
+        let mut nameless = again;
+        for model in &mut nameless.host_model {
+            model.profile = HostProfileName::None;
+        }
+        assert_eq!(essence_of(&nameless), essence(&plan), "{}", path.display());
     }
+}
+
+#[test]
+fn the_resolved_scenario_names_what_a_profile_of_hosts_says() {
+    let model = "[[host_model]]\nprofile = \"cx6\"\ncpu = { threads = 4 }\n\
+                 rates = { packets = 7e6 }\n";
+    let flows = "[workload.incast]\nsenders = 1\nbytes = \"1MB\"\n";
+    let scenario = parsed(&around_a_switch(2, &format!("{model}{flows}")));
+    let resolved = scenario.resolved().to_toml().unwrap();
+    for line in [
+        "profile = \"cx6\"",
+        "gen = 4",
+        "lanes = 16",
+        "tags = 128",
+        "read_latency = \"500ns\"",
+        "threads = 4",
+        "post = \"40ns\"",
+        "inline = \"220B\"",
+        "units = 8",
+        "packets = 7000000.0",
+        "atomics = 20000000.0",
+        "control_latency = \"2.5us\"",
+        "transmit_latency = \"63ns\"",
+        "qp_contexts = 4000",
+        "translations = 65536",
+        "page_size = \"2MiB\"",
+        "posted_credits = 184",
+        "credit_latency = \"450ns\"",
+        "buffer = \"1MiB\"",
+    ] {
+        assert!(resolved.contains(&format!("\n{line}\n")), "`{line}` is not in:\n{resolved}");
+    }
+}
+
+/// On InfiniBand NICs have no buffer of their own: a resolved scenario must not give one.
+#[test]
+fn the_resolved_scenario_of_hosts_on_infiniband_can_be_run() {
+    let text = "[infiniband]\n[[host_model]]\nprofile = \"cx7\"\n[workload.incast]\nsenders = 1\nbytes = \"1MB\"\n";
+    let scenario = parsed(&around_a_switch(2, text));
+    let resolved = scenario.resolved().to_toml().unwrap();
+    assert!(resolved.contains("qp_contexts = 8000"), "{resolved}");
+    assert_eq!(essence(&planned(&resolved)), essence(&scenario.plan().unwrap()));
 }
 
 #[test]

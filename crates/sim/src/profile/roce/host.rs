@@ -1,6 +1,8 @@
 //! A host with verbs: its NIC, and the flows that its queue pairs belong to.
 
+mod ends;
 mod inspect;
+mod starting;
 
 use std::collections::BTreeSet;
 
@@ -12,25 +14,28 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpHost};
 use rocelab_transport::{
-    AddressHandle, Completion, CompletionStatus, Content, FIRST_QPN, HostScheduler, HostSide,
-    Memory, Nic, NicConfig, Offer, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig,
-    ReceiveQueueConfig, STACKS, Turn, WorkRequest,
+    Content, FIRST_QPN, HostScheduler, HostSide, Memory, Nic, NicConfig, Offer,
+    Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig, STACKS, Turn,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::{MULTICAST_QPN, Psn, TelemetryHeader};
+use rocelab_wire::{Psn, TelemetryHeader};
+
+pub(super) use self::ends::is_of;
+use self::ends::poll_any;
+use self::starting::{start_flow, start_resolved};
 
 use super::Roce;
 use super::app::{HostApps, SlotView};
 use super::connecting::Connecting;
 use super::connections::Connections;
-use super::integrity::{Integrity, base_address, takes_receives};
+use super::integrity::{Integrity, takes_receives};
 use super::monitor::Monitor;
 use super::stacks::{NIC, Stacks};
 use crate::profile::{
     AcceptedPayload, Delivery, Departing, EndHost, OtherStacks, StackDeparture, StackFrame,
 };
 use crate::record::{FlowEnd, HostEnd};
-use crate::{FlowPlan, Plan, Verb};
+use crate::{FlowPlan, Plan};
 
 type Context<'a> = crate::profile::Context<'a, Roce>;
 
@@ -182,49 +187,6 @@ impl VerbsHost {
         self.stacks.as_ref()?.tcp.as_ref().map(|tcp| tcp.host())
     }
 
-    /// Starts a flow whose next hop is known.
-    fn open_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
-        if let Some(stacks) = &mut self.stacks
-            && let Some(stack) = stacks.carrying_mut(&plan.flows[flow as usize])
-        {
-            return stack.start(plan, now, flow);
-        }
-        if let Some(connections) = &mut self.connections {
-            connections.connect(plan, now, flow);
-            return Connecting(self).follow_connections(plan, now);
-        }
-        let ends = ConnectionEnds::planned(&plan.flows[flow as usize], true);
-        self.create_queue_pair(plan, flow, ends);
-        self.post_messages(plan, now, flow);
-    }
-
-    /// Posts all messages of a flow whose queue pair is there.
-    pub(super) fn post_messages(&mut self, plan: &Plan, now: SimTime, flow: u32) {
-        let FlowPlan { source_qpn, verb, .. } = plan.flows[flow as usize];
-        let mut address = if self.integrity.is_some() { base_address(flow) } else { 0 };
-        let mut count = 0;
-        for length in plan.flows[flow as usize].messages() {
-            let operation = match verb {
-                Verb::Send => Operation::Send,
-                Verb::Write => Operation::Write,
-                Verb::WriteWithImmediate => Operation::WriteWithImmediate(flow),
-                Verb::Read => Operation::Read,
-            };
-            let length_in_32_bits = u32::try_from(length).unwrap_or(u32::MAX);
-            let work = WorkRequest::new(count.into(), operation, length_in_32_bits)
-                .to(address, flow)
-                .local(address);
-            address += length;
-            count += 1;
-            let posted = match address_handle(plan, flow) {
-                None => self.nic.post_send(now, source_qpn, work),
-                Some(to) => self.nic.post_datagram(now, source_qpn, work, to),
-            };
-            debug_assert!(posted.is_ok(), "a plan's flow can be posted: {posted:?}");
-        }
-        self.state(source_qpn).messages_left = count;
-    }
-
     /// The destination's queue pair, at the first packet for it. Both ends of the connection are
     /// known from the plan, as after an exchange out of band.
     #[cold]
@@ -304,102 +266,6 @@ impl VerbsHost {
         }
         &mut self.queue_pairs[index]
     }
-
-    /// The end of the flow, if this completion is that; its connection is taken down.
-    pub(super) fn end_of(
-        &mut self,
-        plan: &Plan,
-        now: SimTime,
-        completion: &Completion,
-    ) -> Option<FlowEnd> {
-        let end = self.complete(now, completion)?;
-        Connecting(self).disconnect(plan, now, end.flow);
-        Some(end)
-    }
-
-    /// The end of the flow, if this completion is that.
-    pub(super) fn complete(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
-        if let Some(integrity) = &mut self.integrity {
-            integrity.note_sent(completion);
-        }
-        let failed = completion.status != CompletionStatus::Success;
-        let state = self.state(completion.qpn);
-        if state.messages_left == 0 {
-            debug_assert!(failed, "a message completes exactly once");
-            return None;
-        }
-        state.messages_left -= 1;
-        if state.messages_left > 0 && !failed {
-            return None;
-        }
-        state.messages_left = 0;
-        let flow = state.flow;
-        let queue_pair = self.nic.queue_pair(completion.qpn);
-        Some(FlowEnd {
-            flow,
-            status: completion.status,
-            finished: now,
-            retransmitted_packets: queue_pair.map_or(0, QueuePair::retransmissions),
-            failure: None,
-        })
-    }
-}
-
-/// The next flow or operation that has ended, on a host with programs: they see what has
-/// arrived for them, and go on.
-#[cold]
-fn poll_any(host: &mut VerbsHost, context: &mut Context<'_>) -> Option<HostEnd> {
-    let (plan, now) = (context.plan, context.now.time);
-    loop {
-        let apps = host.apps.as_deref_mut()?;
-        let messages = &mut context.shared.messages;
-        if let Some(completion) = host.nic.in_host().poll_completion(now) {
-            if is_of(host.monitor.as_deref(), completion.qpn) {
-                continue; // It says that a ping was sent, and no more.
-            }
-            if completion.qpn >= apps.first_qpn() {
-                apps.on_completion(plan, messages, now, &mut host.nic, &completion);
-            } else if host.is_unreliable {
-                continue; // It says that the last packet was sent, and no more.
-            } else if let Some(end) = host.end_of(plan, now, &completion) {
-                return Some(HostEnd::Flow(end));
-            }
-        } else if let Some(completion) = host.nic.in_host().poll_receive_completion(now) {
-            if let Some(monitor) = &mut host.monitor
-                && monitor.has(completion.qpn)
-            {
-                monitor.on_receive(plan, now, &mut host.nic, &completion);
-                continue;
-            }
-            if completion.qpn >= apps.first_qpn() {
-                apps.on_receive(plan, messages, now, &mut host.nic, &completion);
-            } else if let Some(integrity) = &mut host.integrity {
-                integrity.note_received(&completion);
-            }
-        } else if let Some(end) = apps.poll_end() {
-            return Some(end);
-        } else {
-            return host.ends.pop_due(now).map(HostEnd::Flow);
-        }
-    }
-}
-
-/// Sets up the source's queue pair and posts all messages of a flow.
-fn start_flow(host: &mut VerbsHost, plan: &Plan, now: SimTime, flow: u32) {
-    let multicast = plan.roce.multicast.as_deref();
-    if let Some((_, sending)) = multicast.and_then(|multicast| multicast.sending_of(flow)) {
-        if sending.flows.start == flow {
-            host.open_flow(plan, now, flow); // The MAC address of a group follows from its IP address.
-        }
-        return;
-    }
-    if let Some(stacks) = &mut host.stacks
-        && let Some(neighbours) = &mut stacks.neighbours
-        && !neighbours.resolve(plan, now, flow)
-    {
-        return; // It starts when the next hop's address is known.
-    }
-    host.open_flow(plan, now, flow);
 }
 
 /// Whether another stack than the NIC sends next, on a host where that may be; if not, which data of the
@@ -424,11 +290,6 @@ fn prefers_stack(host: &mut VerbsHost, now: SimTime, paused: u8) -> bool {
     turn.stack != NIC
 }
 
-/// Whether a queue pair is one for pings.
-pub(super) fn is_of(monitor: Option<&Monitor>, qpn: u32) -> bool {
-    monitor.is_some_and(|monitor| monitor.has(qpn))
-}
-
 /// When connections, applications or other stacks want to be woken.
 #[cold]
 fn special_timeout(host: &mut VerbsHost, now: SimTime) -> SimTime {
@@ -440,41 +301,10 @@ fn special_timeout(host: &mut VerbsHost, now: SimTime) -> SimTime {
     connections.into_iter().chain(apps).chain(stacks).chain(pings).min().unwrap_or(own).min(own)
 }
 
-/// Where the datagrams of a flow go, if it is of datagrams.
-fn address_handle(plan: &Plan, flow: u32) -> Option<AddressHandle> {
-    let described = &plan.flows[flow as usize];
-    let to_member = || AddressHandle {
-        destination: described.destination,
-        entropy: plan.flow_hash(described.source, described.destination, described.entropy),
-        dest_qp: described.destination_qpn,
-        q_key: plan.keys(described.queue_pairs).sent_q_key,
-    };
-    let multicast = plan.roce.multicast.as_deref();
-    let sending = || multicast?.sending_of(flow);
-    plan.service().is_datagram().then(|| match sending() {
-        // No switch chooses a path by a hash: the number of the sending takes its place.
-        Some((number, _)) => {
-            AddressHandle { dest_qp: MULTICAST_QPN, entropy: number, ..to_member() }
-        }
-        None => to_member(),
-    })
-}
-
 /// Whether another stack than the NIC has something to send.
 #[cold]
 fn has_frame(stacks: Option<&Stacks>, paused: u8) -> bool {
     stacks.is_some_and(|stacks| stacks.is_ready(paused))
-}
-
-/// Starts the flows whose next hop has answered.
-#[cold]
-fn start_resolved(host: &mut VerbsHost, plan: &Plan, now: SimTime) {
-    while let Some(stacks) = &mut host.stacks
-        && let Some(neighbours) = &mut stacks.neighbours
-        && let Some(flow) = neighbours.poll_ready()
-    {
-        host.open_flow(plan, now, flow);
-    }
 }
 
 impl EndHost<Roce> for VerbsHost {
@@ -671,12 +501,7 @@ impl EndHost<Roce> for VerbsHost {
                 .poll_end_specially(context.plan, context.now.time)
                 .map(HostEnd::Flow);
         }
-        loop {
-            let completion = self.nic.poll_completion()?;
-            if let Some(end) = self.complete(context.now.time, &completion) {
-                return Some(HostEnd::Flow(end));
-            }
-        }
+        self.poll_plain(context.now.time).map(HostEnd::Flow)
     }
 }
 
