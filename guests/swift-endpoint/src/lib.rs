@@ -43,7 +43,7 @@ algorithm! {
     metadata: r#"{
         "abi": 1, "name": "swift-endpoint", "summary": "a window for the fabric and one for the remote endpoint, each with a target delay",
         "reference": "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020",
-        "feedback": "endpoint", "state": 144, "events": ["ack", "loss"],
+        "feedback": "endpoint", "state": 152, "events": ["ack", "loss"],
         "parameters": [
             {"key": "base_target", "summary": "0: the round-trip time of the idle path", "unit": "ps", "default": 0, "min": 0, "max": 1000000000000},
             {"key": "hop_scaling", "unit": "ps", "default": 1000000, "min": 0, "max": 1000000000},
