@@ -294,14 +294,30 @@ pub(crate) struct BranchArguments {
 }
 
 /// The keys of a scenario that a branch may set, with all keys below them.
-const BRANCHED: [&str; 5] = ["switch", "congestion_control", "failure", "convergence", "stop"];
+const BRANCHED: [&str; 6] = [
+    "switch",
+    "congestion_control",
+    "infiniband.congestion_control",
+    "failure",
+    "convergence",
+    "stop",
+];
+
+/// Whether a branch may set a key.
+fn is_branched(key: &str) -> bool {
+    BRANCHED.iter().any(|above| {
+        let below = key.strip_prefix(above);
+        below.is_some_and(|below| below.is_empty() || below.starts_with(['.', '[']))
+    })
+}
 
 /// Continues from a checkpoint with other settings.
 pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
     for (key, value) in &arguments.set {
-        let table = key.split(['.', '[']).next().unwrap_or_default();
-        if !BRANCHED.contains(&table) {
+        if !is_branched(key) {
+            let table = key.split(['.', '[']).next().unwrap_or_default();
+            let table = if table == "infiniband" { key } else { table };
             return Err(Failure::Input(format!(
                 "--set {key}={value}: a branch cannot change {table}, of which the run has state; it \
                  can set what begins with {}",

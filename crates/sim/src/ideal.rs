@@ -23,6 +23,7 @@ mod ground;
 mod kept;
 mod messages;
 mod paths;
+mod pings;
 mod route;
 mod segments;
 mod standalone;
@@ -37,6 +38,8 @@ use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::cm::MAD_LEN;
 use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len, infiniband_frame_len};
+
+pub(crate) use self::pings::UnloadedPings;
 
 use self::messages::Message;
 use self::paths::{ShortestPaths, Ways};
@@ -238,12 +241,14 @@ impl UnloadedNetwork {
     fn frames_of(&self, flow: &FlowPlan) -> Frames {
         let carried = self.carried.get(flow.queue_pairs as usize).copied();
         let (telemetry, cn_tag) = carried.unwrap_or_default();
-        let encapsulation = if self.v1_hosts.contains(&flow.source) {
-            Encapsulation::V1
-        } else {
-            self.frames.encapsulation
-        };
-        Frames { encapsulation, telemetry, cn_tag, ..self.frames }
+        Frames { telemetry, cn_tag, ..self.frames_from(flow.source) }
+    }
+
+    /// The frames of a host, without telemetry.
+    fn frames_from(&self, host: NodeId) -> Frames {
+        let is_v1 = self.v1_hosts.contains(&host);
+        let encapsulation = if is_v1 { Encapsulation::V1 } else { self.frames.encapsulation };
+        Frames { encapsulation, ..self.frames }
     }
 
     /// SEND and WRITE: data there, acknowledgements back, over the quickest way back. None if there is no way back.

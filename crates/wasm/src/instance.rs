@@ -130,6 +130,7 @@ thread_local! {
     /// The instance that was called last in this thread, and those of other modules. They keep nothing that a result could depend
     /// on: whatever a guest reads, the host has written before.
     static LAST: Cell<Option<Box<Owned>>> = const { Cell::new(None) };
+    #[expect(clippy::vec_box, reason = "instances go from here to the last one and back without being copied")]
     static OTHERS: Cell<Vec<Box<Owned>>> = const { Cell::new(Vec::new()) };
 }
 

@@ -59,7 +59,7 @@ const VECTORS: u8 = 0xfd;
 fn has_vectors(body: &FunctionBody<'_>, module: &[u8]) -> Result<bool, Error> {
     for operator in body.get_operators_reader()?.into_iter_with_offsets() {
         let (_, offset) = operator?;
-        if usize::try_from(offset).ok().and_then(|at| module.get(at)) == Some(&VECTORS) {
+        if module.get(offset) == Some(&VECTORS) {
             return Ok(true);
         }
     }

@@ -13,6 +13,7 @@ mod explain;
 mod field_defects;
 mod headroom;
 mod infiniband;
+mod infiniband_marks;
 mod inputs_stay;
 #[cfg(unix)]
 mod interrupt;

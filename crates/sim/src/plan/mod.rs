@@ -55,7 +55,7 @@ pub use self::links::{LinkPlan, LinkPlans};
 pub use self::markings::Markings;
 pub(crate) use self::markings::SentMarkings;
 pub use self::measure::MeasurePlan;
-pub(crate) use self::monitoring::{ANSWER, Pings};
+pub(crate) use self::monitoring::{ANSWER, MAX_PINGS, Pings};
 pub use self::monitoring::{MonitoringPlan, PingRules, PingingHost};
 pub use self::multicast::{MulticastGroup, MulticastPlan, MulticastSending};
 pub use self::neighbours::NeighbourPlan;

@@ -14,6 +14,9 @@ use super::Plan;
 /// The bit of a ping's immediate data that tells an answer; the others are the number of the ping.
 pub(crate) const ANSWER: u32 = 1 << 31;
 
+/// The most pings of a run that lasts until their end: each is kept, in 32 bytes.
+pub(crate) const MAX_PINGS: u64 = 1 << 27;
+
 /// The mesh of pings.
 #[derive(Clone, Debug)]
 pub struct MonitoringPlan {

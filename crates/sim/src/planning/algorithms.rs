@@ -3,7 +3,7 @@
 use rocelab_transport::Algorithm;
 
 use super::keys::attributes_of;
-use crate::scenario::{Priority, QueuePairAttributes, Scenario};
+use crate::scenario::{Priority, QueuePairAttributes, RoceVersion, Scenario};
 use crate::workload::{self, Workload};
 
 /// Where the scenario names the congestion control of all flows.
@@ -66,6 +66,22 @@ fn used<'a>(
         let algorithm = scenario.congestion_control.as_ref()?;
         Some(Named { key: OF_ALL.into(), algorithm })
     })
+}
+
+/// Whether data of a priority of which workloads say nothing themselves are ECN-capable.
+pub(super) fn makes_ecn_capable(scenario: &Scenario, priority: u8) -> bool {
+    let of_class = Priority::new(priority).and_then(|priority| of_class(scenario, priority));
+    let algorithm = of_class.map(|named| named.algorithm).or(scenario.congestion_control.as_ref());
+    algorithm.is_some_and(|algorithm| is_ecn_capable(scenario, algorithm))
+}
+
+/// Whether data of queue pairs with this congestion control are ECN-capable.
+pub(super) fn is_ecn_capable(scenario: &Scenario, algorithm: &Algorithm) -> bool {
+    // Switches of InfiniBand mark whatever is sent. Its mark, FECN, has the place of "congestion experienced" here.
+    match &scenario.infiniband {
+        Some(infiniband) => infiniband.congestion_control.is_some(),
+        None => scenario.roce.version == RoceVersion::V2 && algorithm.needs_ecn(),
+    }
 }
 
 fn of_item<'a>(name: &str, item: &'a dyn Workload) -> Option<Named<'a>> {

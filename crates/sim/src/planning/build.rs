@@ -7,7 +7,7 @@ use rocelab_transport::{Algorithm, QueuePairProfile};
 use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
 
-use super::algorithms::InUse;
+use super::algorithms::{self, InUse};
 use super::applications::Asked;
 use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
@@ -23,8 +23,8 @@ use crate::plan::{
     RocePlan, SamplingPlan, WorkloadsPlan,
 };
 use crate::scenario::{
-    Fault, InfiniBandConfig, IpVersion, OnDeadlock, ProfileConfig, RoceVersion, Sampling, Scenario,
-    ScenarioError, Transport, ensure,
+    Fault, IpVersion, OnDeadlock, ProfileConfig, RoceVersion, Sampling, Scenario, ScenarioError,
+    Transport, ensure,
 };
 use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site, Workload};
 
@@ -243,9 +243,6 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
 
 fn profile(scenario: &Scenario, algorithm: &Algorithm) -> QueuePairProfile {
     let config = &scenario.roce;
-    // Switches of InfiniBand mark whatever is sent. Its mark, FECN, has the place of "congestion experienced" here.
-    let marks = |own: &InfiniBandConfig| own.congestion_control.is_some();
-    let has_fecn = scenario.infiniband.as_ref().is_some_and(marks);
     QueuePairProfile {
         service: config.service,
         recovery: config.recovery,
@@ -260,7 +257,7 @@ fn profile(scenario: &Scenario, algorithm: &Algorithm) -> QueuePairProfile {
         ack_coalescing: config.ack_coalescing,
         cnp_priority: config.cnp_priority,
         path_entropy: config.path_entropy,
-        ecn_capable: has_fecn || (config.version == RoceVersion::V2 && algorithm.needs_ecn()),
+        ecn_capable: algorithms::is_ecn_capable(scenario, algorithm),
         congestion_control: algorithm.for_run(),
         // Round-trip time and packets in flight follow when all flows are known.
         ..QueuePairProfile::new(config.path_mtu)

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::{LoadBalancing, SwitchConfig, blocks_of};
+use rocelab_fabric::{LoadBalancing, SwitchConfig};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::{
-    algorithms, connection_timers, endless_tcp, faults, keys, layer3, links, measure, multicast,
-    neighbours, sampling, unanswered,
+    algorithms, connection_timers, endless_tcp, faults, forward_marks, keys, layer3, links,
+    measure, multicast, neighbours, sampling, unanswered,
 };
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
@@ -44,8 +44,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(unused_entropy(scenario))
         .chain(overtaking(scenario, plan))
         .chain(unheeded_notifications(plan))
-        .chain(forward_marks(scenario, plan))
-        .chain(no_index(scenario))
+        .chain(forward_marks::notes(scenario, plan))
         .chain(links::too_short(scenario, plan))
         .chain(layer3::unreachable(plan))
         .chain(neighbours::unused(&scenario.roce))
@@ -116,41 +115,6 @@ fn endpoint_windows<'a>(
             at("endpoint_target", text).help("give hosts a `[[host_model]]`, or leave it out")
         })
     })
-}
-
-/// FECN marks that nobody follows, or a congestion control whose marks are never made.
-fn forward_marks(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
-    let marks = scenario.infiniband.as_ref()?.congestion_control?;
-    let is_followed = plan.algorithms().iter().any(|algorithm| algorithm.needs_ecn());
-    let section = "infiniband.congestion_control";
-    if !is_followed {
-        let text = "switches set FECN, and no congestion control follows it";
-        return Some(Fault::at(section, text).help("use `[congestion_control.infiniband]`"));
-    }
-    if marks.threshold == 0 {
-        let text = "no packet is ever marked, and the congestion control follows marks";
-        return Some(Fault::at(format!("{section}.threshold"), text).help("give 1 to 15"));
-    }
-    let longest = blocks_of(u32::try_from(plan.largest_frame().get()).unwrap_or(u32::MAX));
-    (u32::from(marks.packet_size) > longest).then(|| {
-        let text = format!("no packet is marked: the longest have {longest} blocks of 64 bytes");
-        Fault::at(format!("{section}.packet_size"), text)
-            .value(marks.packet_size)
-            .help(format!("give at most {longest}, or a larger `roce.path_mtu`"))
-    })
-}
-
-/// A congestion control table of InfiniBand whose index cannot rise.
-fn no_index(scenario: &Scenario) -> Option<Fault> {
-    let stays = |algorithm: &Algorithm| match algorithm {
-        Algorithm::InfiniBand(own) => own.ccti_limit <= own.ccti_min.into(),
-        _ => false,
-    };
-    let usable = algorithms::usable(scenario);
-    let named = usable.iter().find(|named| stays(named.algorithm))?;
-    let text = "marks change nothing: the index of the table never rises above `ccti_min`";
-    let key = format!("{}.ccti_limit", named.section());
-    Some(Fault::at(key, text).help("give a larger one, such as 127"))
 }
 
 /// Packets that overtake each other, and what takes that for something else.

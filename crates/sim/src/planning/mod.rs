@@ -14,6 +14,7 @@ mod default_sampling;
 mod endless_tcp;
 mod failures;
 mod faults;
+mod forward_marks;
 mod hop_limit;
 mod host_models;
 mod hpcc_ns3;

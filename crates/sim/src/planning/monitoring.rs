@@ -10,15 +10,13 @@ use rocelab_units::{Bytes, Duration, SimTime};
 
 use super::numbering::Numbering;
 use super::priority::check_priority;
-use super::ways;
-use crate::plan::{FlowPlan, MonitoringPlan, PingRules, PingingHost};
+use super::{algorithms, ways};
+use crate::plan::{FlowPlan, MAX_PINGS, MonitoringPlan, PingRules, PingingHost};
 use crate::scenario::{Fault, MonitoringConfig, PingPairs, ProfileConfig, Scenario, ensure};
 use crate::workload::HostDirectory;
 
 /// The most pairs of a mesh.
 const MOST_PAIRS: usize = 1 << 20;
-/// The most pings of a run that lasts until their end: each is kept, in 32 bytes.
-const MOST_PINGS: u64 = 1 << 27;
 /// The shortest time that is taken for one of a mesh: clocks of hosts tell no less.
 const SHORTEST: Duration = Duration::from_ns(1);
 /// The longest.
@@ -73,6 +71,7 @@ pub(super) fn build(
     numbering: &mut Numbering<'_>,
 ) -> Option<MonitoringPlan> {
     let config = scenario.monitoring.as_ref()?;
+    let priority = config.priority.unwrap_or(scenario.roce.priority);
     let mut pinged_by: BTreeMap<NodeId, u32> = BTreeMap::new();
     for (&host, peers) in &mesh {
         pinged_by.entry(host).or_default();
@@ -91,11 +90,13 @@ pub(super) fn build(
             timeout: config.timeout,
             window: config.window,
             bytes: u32::try_from(config.bytes.get()).unwrap_or(u32::MAX),
-            priority: config.priority.unwrap_or(scenario.roce.priority),
+            priority,
         },
         profile: Arc::new(QueuePairProfile {
             service: Service::UnreliableDatagram,
             congestion_control: Algorithm::default_for(false),
+            // As other data of the priority: switches treat what cannot be marked otherwise.
+            ecn_capable: algorithms::makes_ecn_capable(scenario, priority),
             ..QueuePairProfile::new(scenario.roce.path_mtu)
         }),
         hosts: hosts.collect(),
@@ -164,10 +165,9 @@ fn check_pings(scenario: &Scenario, config: &MonitoringConfig, pairs: u64) -> Re
     let end = scenario.stop.unwrap_or(SimTime::NEVER).min(until).max(config.start);
     let time = end.since(config.start).ps();
     let pings = (time / config.interval.ps().max(1)).saturating_mul(pairs);
-    ensure(pings <= MOST_PINGS, || {
-        let least = time.div_ceil(MOST_PINGS / pairs.max(1));
-        let message =
-            format!("{pairs} pairs until {end} are {pings} pings, more than {MOST_PINGS}");
+    ensure(pings <= MAX_PINGS, || {
+        let least = time.div_ceil(MAX_PINGS / pairs.max(1));
+        let message = format!("{pairs} pairs until {end} are {pings} pings, more than {MAX_PINGS}");
         Fault::at("monitoring.interval", message).value(config.interval.to_string()).help(format!(
             "give at least {}, fewer `pairs`, or an earlier `until`",
             Duration::from_ps(least)

@@ -1,8 +1,8 @@
 //! Pings that cannot be sent, or not be answered in time: no error, but seldom what was meant.
 
 use rocelab_fabric::NodeId;
-use rocelab_units::Duration;
 
+use crate::ideal::UnloadedPings;
 use crate::plan::{MonitoringPlan, Plan, p_keys_match};
 use crate::scenario::Fault;
 
@@ -24,21 +24,17 @@ fn late_start(plan: &Plan, mesh: &MonitoringPlan) -> Option<Fault> {
     Some(fault.help("give an earlier time, or a later `stop`"))
 }
 
-/// A timeout in which signals do not even pass the cables of two hosts there and back.
+/// A timeout in which no ping is answered, even without any load.
 fn short_timeout(plan: &Plan, mesh: &MonitoringPlan) -> Option<Fault> {
-    let adjacency = plan.topology.adjacency();
-    let cable = |host: NodeId| {
-        let link = adjacency.ports_of(host).first().map(|port| port.link);
-        link.map_or(Duration::ZERO, |link| plan.topology.links[link as usize].delay)
-    };
-    let cables = |(from, to): (NodeId, NodeId)| (cable(from) + cable(to)) * 2;
-    let is_short = |pair: &(NodeId, NodeId)| cables(*pair) > mesh.rules.timeout;
-    let mut short = mesh.pairs().filter(is_short);
-    let pair = short.next()?;
+    let mut unloaded = UnloadedPings::new(plan)?;
+    let mut short = mesh.pairs().filter_map(|pair| {
+        let time = unloaded.time_of(pair)?;
+        (time > mesh.rules.timeout).then_some((pair, time))
+    });
+    let (pair, time) = short.next()?;
     let text = format!(
-        "all pings of {} are lost: the cables of the two hosts take {} there and back{}",
+        "all pings of {} are lost: a ping and its answer take {time} without any load{}",
         named(plan, pair),
-        cables(pair),
         others(short.count())
     );
     let fault = Fault::at("monitoring.timeout", text).value(mesh.rules.timeout.to_string());

@@ -15,6 +15,7 @@ mod lossy;
 mod marking;
 mod own_failures;
 mod pauses;
+mod pings;
 mod ports_towards;
 mod priorities;
 mod receivers;
@@ -39,6 +40,7 @@ pub use lossy::LossyPriority;
 pub use marking::{MarkingFinding, ThresholdInput, kmin_limit, xoff_with};
 pub use own_failures::OwnFailures;
 pub use pauses::{PauseFinding, ShortPause, UnheardPause};
+pub use pings::PingFinding;
 pub use receivers::ReceiverFinding;
 pub use routing_loop::RoutingLoop;
 pub use starvation::StarvedPriority;
@@ -115,6 +117,9 @@ pub struct Proof {
     /// Hosts that take time, and are slower than their links.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostFinding>,
+    /// Pings that nothing but the end of the run ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pings: Option<PingFinding>,
     /// Routes, loops of credits and buffers of InfiniBand; none on Ethernet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subnet: Option<SubnetFinding>,
@@ -137,6 +142,7 @@ impl Proof {
             return proof;
         }
         proof.hosts = HostFinding::all_of(plan);
+        proof.pings = PingFinding::of(plan);
         if plan.infiniband.is_some() {
             // Nothing of it pauses, marks or has a headroom.
             tell(ProofStage::Dependency);
@@ -184,6 +190,7 @@ impl Proof {
             + self.lossy_priorities.len()
             + self.starved.len()
             + self.hosts.len()
+            + usize::from(self.pings.as_ref().is_some_and(PingFinding::are_too_many))
     }
 
     /// How many things were found wrong.

@@ -52,6 +52,13 @@ impl fmt::Display for Proof {
         for finding in &self.hosts {
             warning(f, "slow host", format_args!("{finding}"))?;
         }
+        match &self.pings {
+            Some(finding) if finding.are_too_many() => {
+                warning(f, "pings", format_args!("{finding}; `until` ends them earlier"))?;
+            }
+            Some(finding) => note(f, "pings", format_args!("{finding}"))?,
+            None => {}
+        }
         for message in &self.not_checked {
             note(f, "not checked", format_args!("{message}"))?;
         }

@@ -397,7 +397,7 @@ fn idle_look(due: SimTime, next: SimTime, nth: u64) -> Option<(SimTime, SimTime)
 
 /// How long nothing moves in a network that is stalled and in no other: longer than a frame takes
 /// over the slowest link, a pause lasts, and a lost packet waits to be sent again.
-fn stall_limit(plan: &Plan) -> Duration {
+pub(crate) fn stall_limit(plan: &Plan) -> Duration {
     let slowest = plan.topology.links.iter().map(|link| link.rate).min().unwrap_or_default();
     let farthest = plan.topology.links.iter().map(|link| link.delay).max().unwrap_or_default();
     let mut limit = STALL_LIMIT.max(farthest * 4);

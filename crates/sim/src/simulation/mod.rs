@@ -30,6 +30,7 @@ use self::capture_files::CaptureFiles;
 use self::collected::Collected;
 pub use self::compiled::Compiled;
 use self::coordinator::Coordinator;
+pub(crate) use self::coordinator::stall_limit;
 pub use self::ending::Ending;
 pub use self::execution::Execution;
 use self::parts::{Parts, Workers};

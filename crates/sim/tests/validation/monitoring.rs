@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rocelab_capture::{CaptureReader, Direction};
 use rocelab_fabric::NodeId;
 use rocelab_sim::Ending;
+use rocelab_sim::proof::Proof;
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Frame, Network, Opcode};
 
@@ -337,7 +338,12 @@ fn wrong_keys_say_what_is_wrong() {
 fn pings_that_cannot_be_answered_are_told_before() {
     for (rest, key, says) in [
         ("stop = \"1ms\"\n[monitoring]\nstart = \"2ms\"\n", "monitoring.start", "stops at 1ms"),
-        ("[monitoring]\ntimeout = \"300ns\"\n", "monitoring.timeout", "take 400ns there and back"),
+        // Four cables of 100 ns, and four times a frame of 138 bytes with its preamble of 8 at 100 Gbit/s.
+        (
+            "[monitoring]\ntimeout = \"300ns\"\n",
+            "monitoring.timeout",
+            "take 446.72ns without any load",
+        ),
         (
             "[monitoring]\n[[roce.partition]]\np_key = 0x7fff\nfull = [\"host-0\"]\nlimited = [\"host-1..host-7\"]\n",
             "monitoring.pairs",
@@ -354,8 +360,122 @@ fn pings_that_cannot_be_answered_are_told_before() {
         let has = found.iter().any(|(at, text)| at == key && text.contains(says));
         assert!(has, "{rest}: {found:?}");
     }
-    let plain = notes(&clos("[monitoring]\ntimeout = \"400ns\"\n"));
-    assert!(plain.is_empty(), "{plain:?}");
+}
+
+/// What the note takes for the time of a ping is what one takes that nothing else is in the way of, in every network.
+#[test]
+fn the_time_of_a_lonely_ping_is_known_before() {
+    let one_pair =
+        "[monitoring]\npairs = { list = [[\"host-2\", \"host-5\"]] }\ninterval = \"50us\"\n";
+    for (rest, is_infiniband) in [
+        ("", false),
+        ("[roce]\nversion = 1\n", false),
+        ("[roce]\nip = \"ipv6\"\n[switch]\nlatency = \"300ns\"\n", false),
+        ("[[host_model]]\nprofile = \"cx6\"\n", false),
+        ("[[host_model]]\nhosts = [\"host-5\"]\nprofile = \"cx3\"\n", false),
+        ("[infiniband]\n", true),
+        ("[infiniband]\n[[host_model]]\nprofile = \"cx7\"\n", true),
+    ] {
+        let text = |timeout: &str| {
+            let mesh = format!("{one_pair}timeout = \"{timeout}\"\nuntil = \"1ms\"\n");
+            let text = clos(&format!("{mesh}{rest}")).replace("1MB", "1KB");
+            if is_infiniband { text.replace("100Gbps", "EDR") } else { text }
+        };
+        let run = run(&text("1us"));
+        let (took, _) = &seen(&run)[&(2, 5)];
+        let shortest = took.iter().copied().fold(f64::MAX, f64::min);
+        let short = notes(&text("1ns"));
+        let (_, said) = short.iter().find(|(at, _)| at == "monitoring.timeout").expect("a note");
+        let (_, time) = said.split_once("answer take ").expect("a time");
+        let (time, _) = time.split_once(" without").expect("its end");
+        let known: Duration = time.parse().expect("a duration");
+        let known_us = known.ps() as f64 / 1e6;
+        // A host's program may be busy with another completion, and no more than that.
+        assert!(
+            (known_us - 1e-6..known_us * 1.05).contains(&shortest),
+            "{rest}: {known_us} us are known before, and {shortest} us passed"
+        );
+        assert!(notes(&text(&known.to_string())).is_empty(), "{rest}: {known}");
+    }
+}
+
+/// Pings of a priority whose data are ECN-capable are too: marked where those are.
+#[test]
+fn pings_are_marked_as_data_of_their_priority() {
+    let scenario = |rest: &str| {
+        clos(&format!(
+            "[monitoring]\ninterval = \"5us\"\nuntil = \"300us\"\n\
+             [switch.ecn]\nkmin = \"2KB\"\nkmax = \"4KB\"\npmax = 1.0\n{rest}"
+        ))
+        .replace(
+            "list = [{ from = \"host-0\", to = \"host-7\", bytes = \"1MB\" }]",
+            "list = [{ from = \"host-0\", to = \"host-7\", bytes = \"500KB\" }, { from = \"host-2\", to = \"host-7\", bytes = \"500KB\" }]",
+        )
+    };
+    let marked = |text: &str| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("marked-pings");
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut run = Run::new(plan(&format!("{text}[capture]\nports = [\"host-7\"]\n")));
+        run.simulation.start_capture(&folder).unwrap();
+        run.finish();
+        run.simulation.finish_capture().unwrap();
+        let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
+        let mut codepoints: BTreeMap<String, usize> = BTreeMap::new();
+        while let Some(frame) = reader.next_frame() {
+            let frame = frame.unwrap();
+            let parsed = Frame::parse(frame.bytes).unwrap();
+            let Some(packet) = parsed.roce() else { continue };
+            if packet.bth.opcode() != Some(Opcode::UdSendOnlyWithImmediate) {
+                continue;
+            }
+            if let Network::V2Ipv4 { ip, .. } = packet.network {
+                *codepoints.entry(format!("{:?}", ip.ecn)).or_default() += 1;
+            }
+        }
+        (codepoints, run)
+    };
+    let dcqcn =
+        |text: String| text.replace("[congestion_control.none]", "[congestion_control.dcqcn]");
+    let names = |found: &BTreeMap<String, usize>| found.keys().cloned().collect::<Vec<_>>();
+    let (codepoints, run) = marked(&dcqcn(scenario("")));
+    assert_eq!(names(&codepoints), ["Ce", "Ect0"], "{codepoints:?}");
+    assert!(run.totals().ecn_marks > codepoints["Ce"] as u64, "flows have marks too");
+    let (codepoints, _) = marked(&scenario(""));
+    assert_eq!(names(&codepoints), ["NotEct"], "{codepoints:?}");
+    // The class of the flows follows marks, and that of the pings does not; and the other way round.
+    let (codepoints, _) = marked(
+        &scenario("[class.3.congestion_control.dcqcn]\n")
+            .replace("[monitoring]\n", "[monitoring]\npriority = 1\n"),
+    );
+    assert_eq!(names(&codepoints), ["NotEct"], "{codepoints:?}");
+    let (codepoints, _) = marked(
+        &scenario("[class.1.congestion_control.dcqcn]\n")
+            .replace("[monitoring]\n", "[monitoring]\npriority = 1\n"),
+    );
+    assert!(
+        codepoints.contains_key("Ect0") && !codepoints.contains_key("NotEct"),
+        "{codepoints:?}"
+    );
+}
+
+/// What `check` says of pings that nothing but the end of the run ends.
+#[test]
+fn a_proof_tells_how_long_pings_go_on() {
+    let text = |rest: &str| Proof::of(&plan(&clos(rest))).to_string();
+    let none = text("[monitoring]\nuntil = \"1ms\"\n");
+    assert!(!none.contains("pings"), "{none}");
+    let open = text("[monitoring]\n");
+    let says = "56 pairs, 560000 a second of simulated time, until the last flow or operation has ended; \
+                if flows are stuck, for 1s: 560000 pings, 17.92MB of memory";
+    assert!(open.contains(says), "{open}");
+    let stops = text("stop = \"5ms\"\n[monitoring]\n");
+    assert!(stops.contains("has ended, or until 5ms: 2800 pings, 89.6KB of memory"), "{stops}");
+    let far = text("stop = \"5s\"\n[monitoring]\nstart = \"1ms\"\n");
+    assert!(far.contains("or until 5s; if flows are stuck, for 1s: 560000 pings"), "{far}");
+    let many = plan(&clos("[monitoring]\ninterval = \"200ns\"\n"));
+    let proof = Proof::of(&many);
+    assert_eq!((proof.faults(), proof.warnings()), (0, 1));
+    assert!(proof.to_string().contains("  warn  pings "), "{proof}");
 }
 
 #[test]

@@ -225,7 +225,8 @@ impl CongestionControl for TableControl {
         if self.timers.deadline(timer) > now {
             return;
         }
-        self.index = self.index.saturating_sub(1).max(self.min);
+        // A branch of a run may have other limits than those by which the index rose.
+        self.index = self.index.saturating_sub(1).clamp(self.min, self.limit);
         if self.index > self.min {
             self.timers.arm(RECOVERY, now.saturating_add(self.period));
         } else {

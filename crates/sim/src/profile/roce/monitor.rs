@@ -3,6 +3,8 @@
 //! A ping is a SEND of an unreliable datagram with immediate data: its number, and one bit that tells answers. A ping and its answer
 //! take the same source port, another one for each ping, so that equal-cost paths take turns. Nothing is sent again.
 
+use std::sync::Arc;
+
 use rocelab_fabric::NodeId;
 use rocelab_transport::{
     AddressHandle, Nic, Operation, QueuePairConfig, ReceiveCompletion, ReceiveQueueConfig,
@@ -174,6 +176,10 @@ fn queue_pair(
     let by_level = Pings(plan).queue_pairs() > 1;
     let level = u8::try_from(number).unwrap_or(0);
     let priority = if by_level { level } else { mesh.rules.priority };
+    let mut profile = mesh.profile.clone();
+    if plan.roce.v1_hosts.contains(&node) {
+        Arc::make_mut(&mut profile).ecn_capable = false; // There is no IP header to say so.
+    }
     QueuePairConfig {
         qpn: of_host.qpn + number,
         dest_qp: 0,
@@ -187,6 +193,6 @@ fn queue_pair(
         receive_queue: ReceiveQueueConfig::Own,
         q_key: Q_KEY,
         alternate_path: None,
-        profile: mesh.profile.clone(),
+        profile,
     }
 }

@@ -1,5 +1,6 @@
 //! The rules of Annex A10 as Linux's hfi1 has them, step by step.
 
+use rocelab_state::State as _;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::super::testing::{ack, path, serve_timers};
@@ -77,4 +78,20 @@ fn a_table_says_the_delays() {
     assert_eq!(control.rate(), Bandwidth::from_bps(76_800_000_000), "96 / (1 + 1/4)");
     control.on_cnp(at(0));
     assert_eq!(control.rate(), Bandwidth::from_bps(38_400_000_000), "96 / (1 + 3/2)");
+}
+
+/// A branch of a run has another limit than that up to which the index had risen.
+#[test]
+fn an_index_above_a_new_limit_falls_to_it_at_the_next_step() {
+    let mut before = build("");
+    (0..20).for_each(|_| before.on_cnp(at(0)));
+    assert_eq!(before.rate(), line_over(21));
+    let mut saved = Vec::new();
+    before.save(&mut saved).unwrap();
+    let mut branch = build("ccti_limit = 4");
+    branch.load(&mut &saved[..]).unwrap();
+    serve_timers(branch.as_mut(), at(153_600));
+    assert_eq!(branch.rate(), line_over(5), "not that of the line, which no entry would say");
+    serve_timers(branch.as_mut(), at(307_200));
+    assert_eq!(branch.rate(), line_over(4));
 }
