@@ -89,7 +89,8 @@ impl LoadError {
             Self::Start(_) => "leave out start functions, or let them end",
             Self::Metadata(_) => "docs/user-congestion-control.md lists the keys",
             Self::HiddenState { .. } => {
-                "keep everything in the block's `state`, and nothing in global variables"
+                "keep everything in the block's `state`, and nothing in global variables; the metadata's `state` has to be all \
+                 of its bytes, as the others are not kept"
             }
             Self::Export(..) | Self::Memory(_) | Self::Abi(_) | Self::Block { .. } => {
                 "`rocelab cc new` shows a module that works"

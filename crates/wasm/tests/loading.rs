@@ -179,6 +179,33 @@ fn what_is_kept_in_another_place_than_the_state_is_found() {
 }
 
 #[test]
+fn the_modules_of_this_repository_pass_the_check() {
+    let modules: [(&str, &[u8]); 4] = [
+        ("dcqcn", include_bytes!("../../../guests/compiled/dcqcn.wasm")),
+        ("dctcp", include_bytes!("../../../guests/compiled/dctcp.wasm")),
+        ("swift", include_bytes!("../../../guests/compiled/swift.wasm")),
+        ("swift-endpoint", include_bytes!("../../../guests/compiled/swift-endpoint.wasm")),
+    ];
+    for (name, bytes) in modules {
+        let module = GuestModule::new(bytes).unwrap();
+        let defaults: Vec<i64> =
+            module.metadata().parameters.iter().map(|parameter| parameter.default).collect();
+        let findings = check(&module, &defaults, FUEL).unwrap();
+        assert_eq!((findings.faults, findings.hidden), (Vec::new(), None), "{name}");
+    }
+}
+
+/// A state that is longer than its metadata say is not kept beyond that.
+#[test]
+fn a_state_that_is_longer_than_the_metadata_say_is_found() {
+    let body = "(i64.store (i32.const 1560) (i64.add (i64.load (i32.const 1560)) (i64.const 1)))
+        (i64.store (i32.const 1120) (i64.add (i64.const 1000000000) (i64.load (i32.const 1560))))";
+    let module = load(&guest("", "", body)).unwrap();
+    let error = check(&module, &[], FUEL).unwrap().keeps_nothing().unwrap_err();
+    assert!(error.help().contains("the metadata's `state` has to be all of its bytes"), "{error}");
+}
+
+#[test]
 fn the_check_tells_of_endless_loops_and_bad_answers() {
     let endless =
         guest("", "", "(if (i32.eq (local.get $kind) (i32.const 2)) (then (loop $l (br $l))))");

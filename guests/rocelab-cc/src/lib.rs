@@ -309,8 +309,56 @@ pub trait State {
     fn store(self, words: &mut [u64; 32]);
 }
 
+/// The number that metadata have for `state`; 0 if they have none. [`algorithm!`] compares it with the fields.
+#[must_use]
+pub const fn state_of(metadata: &str) -> usize {
+    let (text, key) = (metadata.as_bytes(), b"\"state\"");
+    let mut start = 0;
+    while start + key.len() <= text.len() {
+        let mut same = 0;
+        while same < key.len() && text[start + same] == key[same] {
+            same += 1;
+        }
+        if same == key.len() {
+            return number(text, start + same);
+        }
+        start += 1;
+    }
+    0
+}
+
+/// The number after a colon at `place`.
+const fn number(text: &[u8], mut place: usize) -> usize {
+    while place < text.len() && (text[place] == b':' || text[place].is_ascii_whitespace()) {
+        place += 1;
+    }
+    let mut value = 0;
+    while place < text.len() && text[place].is_ascii_digit() {
+        value = value * 10 + (text[place] - b'0') as usize;
+        place += 1;
+    }
+    value
+}
+
 /// Makes the structure of an algorithm and its metadata, and exports it from the module. The metadata's `state` is 8 bytes for
-/// each field.
+/// each field; another number does not compile, because the simulator keeps as many bytes as it says:
+///
+/// ```compile_fail
+/// # use rocelab_cc::{Algorithm, Answers, Event, Parameters, Path, algorithm};
+/// algorithm! {
+///     struct Two {
+///         first: u64,
+///         second: u64,
+///     }
+///     metadata: r#"{"abi": 1, "name": "two", "feedback": "cnp", "state": 8}"#
+/// }
+/// # impl Algorithm for Two {
+/// #     fn open(_: &Path, _: &Parameters, _: &mut Answers) -> Self {
+/// #         Self { first: 0, second: 0 }
+/// #     }
+/// #     fn on(&mut self, _: u64, _: Event, _: &Path, _: &Parameters, _: &mut Answers) {}
+/// # }
+/// ```
 #[macro_export]
 macro_rules! algorithm {
     (
@@ -339,6 +387,11 @@ macro_rules! algorithm {
 
         const _: () = {
             static METADATA: &str = $metadata;
+            const FIELDS: &[&str] = &[$(stringify!($field)),*];
+            assert!(
+                $crate::state_of($metadata) == 8 * FIELDS.len(),
+                "the metadata's `state` has to be 8 bytes for each field of the structure"
+            );
             static mut BLOCK: $crate::Block = $crate::Block::EMPTY;
 
             #[unsafe(no_mangle)]

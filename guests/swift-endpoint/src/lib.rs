@@ -84,6 +84,12 @@ impl Values {
             retransmit_reset: reset as u32,
         }
     }
+
+    /// The weight of a new endpoint delay: below one packet delays come 1 / `cwnd` round trips apart, and each counts for as
+    /// many.
+    fn weight(&self, cwnd: f64) -> f64 {
+        if cwnd < 1.0 { (self.endpoint_gain / cwnd).min(1.0) } else { self.endpoint_gain }
+    }
 }
 
 impl Swift {
@@ -151,10 +157,11 @@ impl Swift {
         self.acked = 0;
         let fabric = self.rtt.saturating_sub(endpoint.held);
         let delay = endpoint.delay as f64;
+        let cwnd = self.cwnd(values.rules.min_cwnd);
         self.smoothed = if self.smoothed < 0.0 {
             delay
         } else {
-            self.smoothed + values.endpoint_gain * (delay - self.smoothed)
+            self.smoothed + values.weight(cwnd) * (delay - self.smoothed)
         };
         self.share = (self.rtt as f64 / (fabric as f64 + self.smoothed)).min(1.0);
         self.round = self.rtt.max(fabric + endpoint.delay);
@@ -190,17 +197,20 @@ impl Swift {
         values.rules.decrease(self.endpoint_window(), at, 0.0);
     }
 
-    fn answer(&self, path: &Path, answers: &mut Answers) {
-        // The window of the endpoint counts what memory does not have.
-        let cwnd = self.fabric.min(self.endpoint * self.share);
-        answer(cwnd, self.packet, self.rtt, path, answers);
+    /// The lesser of the two windows, in packets. That of the endpoint counts what memory does not have.
+    fn cwnd(&self, least: f64) -> f64 {
+        self.fabric.min(self.endpoint * self.share).max(least)
+    }
+
+    fn answer(&self, least: f64, path: &Path, answers: &mut Answers) {
+        answer(self.cwnd(least), self.packet, self.rtt, path, answers);
     }
 }
 
 impl Algorithm for Swift {
     fn open(path: &Path, parameters: &Parameters, answers: &mut Answers) -> Self {
         let opened = Self::new(parameters, path);
-        opened.answer(path, answers);
+        opened.answer(Values::of(parameters).rules.min_cwnd, path, answers);
         opened
     }
 
@@ -230,6 +240,6 @@ impl Algorithm for Swift {
             Event::Loss { by_timeout } => self.on_loss(now, by_timeout, &values),
             _ => {}
         }
-        self.answer(path, answers);
+        self.answer(values.rules.min_cwnd, path, answers);
     }
 }

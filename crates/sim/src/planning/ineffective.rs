@@ -9,7 +9,7 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::{
     algorithms, connection_timers, endless_tcp, faults, forward_marks, keys, layer3, links,
-    measure, multicast, neighbours, nvlink, sampling, unanswered,
+    measure, multicast, neighbours, nvlink, sampling, unanswered, unfollowed,
 };
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
@@ -56,7 +56,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(connection_timers::too_short(plan))
         .chain(unanswered::notes(plan))
         .chain(nvlink::notes(scenario, plan))
-        .chain(endpoint_windows(scenario, plan));
+        .chain(unfollowed::notes(scenario, plan));
     found.map(|fault| scenario.document.report(fault)).collect()
 }
 
@@ -95,26 +95,6 @@ fn unheeded_notifications(plan: &Plan) -> Option<Fault> {
     unheeded.then(|| {
         Fault::at("ingress", "switches send CNPs, and no congestion control follows them")
             .help("use `[congestion_control.dcqcn]`")
-    })
-}
-
-/// Swift's window of the endpoint, where there is none, or nothing that it could follow.
-fn endpoint_windows<'a>(
-    scenario: &'a Scenario,
-    plan: &'a Plan,
-) -> impl Iterator<Item = Fault> + use<'a> {
-    algorithms::usable(scenario).into_iter().filter_map(|one| {
-        let Algorithm::Swift(parameters) = one.algorithm else { return None };
-        let at = |key: &str, text: &str| Fault::at(format!("{}.{key}", one.section()), text);
-        if parameters.has_idle_gain() {
-            let fault = at("endpoint_gain", "without a target no endpoint delay is smoothed");
-            return Some(fault.help("give `endpoint_target` too, or leave it out"));
-        }
-        let is_idle = parameters.endpoint_target.is_some() && plan.host_models.is_empty();
-        is_idle.then(|| {
-            let text = "no host takes time, so that the endpoint delay is always 0";
-            at("endpoint_target", text).help("give hosts a `[[host_model]]`, or leave it out")
-        })
     })
 }
 

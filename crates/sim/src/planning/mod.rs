@@ -51,6 +51,7 @@ mod tcp;
 mod telemetry;
 mod topology;
 mod unanswered;
+mod unfollowed;
 mod ways;
 
 pub use self::build::MAX_FLOWS;

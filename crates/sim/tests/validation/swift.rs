@@ -209,6 +209,19 @@ fn hops_are_refused_where_no_switch_takes_from_a_limit() {
 }
 
 #[test]
+fn more_hops_than_a_packet_takes_are_refused() {
+    let with = |hops: u32| {
+        try_plan(&format!(
+            "[topology.single-switch]\nhosts = 2\nlink = {{ rate = \"100Gbps\", delay = \"1us\" }}\n\
+             [workload.incast]\nsenders = 1\nbytes = \"1MB\"\n[congestion_control.swift]\nhops = {hops}\n"
+        ))
+    };
+    assert!(with(255).is_ok());
+    let error = format!("{:?}", with(256).unwrap_err());
+    assert!(error.contains("hop limit") && error.contains("0 to 255"), "{error}");
+}
+
+#[test]
 fn the_endpoint_window_works_on_infiniband_and_version_1() {
     for network in ["[infiniband]\n", "[roce]\nversion = 1\n"] {
         let rate = if network.contains("infiniband") { "EDR" } else { "100Gbps" };
@@ -298,4 +311,61 @@ fn an_endpoint_window_without_effect_is_told_before() {
     let hosts = "[[host_model]]\nprofile = \"cx5\"\n";
     assert!(!keys(target + hosts).iter().any(|key| key.contains("swift")));
     assert!(keys(section.into()).is_empty());
+}
+
+/// A flow to a host that takes time, with this target.
+fn to_a_host_that_takes_time(target: &str) -> String {
+    format!(
+        "stop = \"2ms\"\n[topology.single-switch]\nhosts = 2\nlink = {{ rate = \"100Gbps\", delay = \"1us\" }}\n\
+         [congestion_control.swift]\nendpoint_target = \"{target}\"\n[[host_model]]\nprofile = \"cx5\"\n\
+         [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"20MB\" }}]\n"
+    )
+}
+
+#[test]
+fn an_endpoint_target_that_an_idle_host_does_not_keep_is_told_before() {
+    let told = notes(&to_a_host_that_takes_time("100ns"));
+    let (key, text) = told.first().expect("a note");
+    assert_eq!(key, "congestion_control.swift.endpoint_target");
+    assert!(text.contains("the endpoint delay of host-1 is "), "{text}");
+    // The note's own figure is the edge: below it little arrives after the first windows, and above it there is no note.
+    let idle = text.split(" is ").nth(1).and_then(|rest| rest.split("ns").next()).expect("a time");
+    let idle: f64 = idle.parse().expect("nanoseconds");
+    let target = |more: f64| format!("{}ns", (idle + more).round());
+    assert!(notes(&to_a_host_that_takes_time(&target(2.0))).is_empty());
+    let arrived =
+        |more: f64| run(&to_a_host_that_takes_time(&target(more))).totals().packets_delivered;
+    let (short, long) = (arrived(-2.0), arrived(100.0));
+    assert!(short * 4 < long, "{short} and {long} packets with a target around {idle} ns");
+}
+
+#[test]
+fn reads_that_no_acknowledgement_controls_are_told_before() {
+    let found = |algorithm: &str, verb: &str| {
+        notes(&format!(
+            "[congestion_control.{algorithm}]\n[topology.single-switch]\nhosts = 2\nlink = {{ rate = \"100Gbps\", delay = \"1us\" }}\n\
+             [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\", verb = \"{verb}\" }}]\n"
+        ))
+    };
+    for algorithm in ["swift", "timely", "dctcp", "hpcc"] {
+        let notes = found(algorithm, "read");
+        assert_eq!(notes[0].0, format!("congestion_control.{algorithm}"));
+        assert!(notes[0].1.contains("1 flow is a READ"), "{notes:?}");
+        assert!(!found(algorithm, "write").iter().any(|note| note.1.contains("READ")));
+    }
+    assert!(found("dcqcn", "read").is_empty() && found("none", "read").is_empty());
+}
+
+#[test]
+fn a_short_host_congestion_does_not_starve_what_follows() {
+    // Four flows of 8 MB into a host whose memory is ten times slower for 300 us. Without a target they take 2.8 ms.
+    let run = run(
+        "stop = \"100ms\"\n[roce]\npath_mtu = 4096\n[topology.single-switch]\nhosts = 5\nlink = { rate = \"100Gbps\", cable = \"3m\" }\n\
+         [congestion_control.swift]\nendpoint_target = \"20us\"\n[[host_model]]\nprofile = \"cx5\"\n\
+         contention = [{ at = \"200us\", lasts = \"300us\", factor = 10 }]\n\
+         [workload.incast]\nsenders = 4\nreceiver = \"host-0\"\nbytes = \"8MB\"\n",
+    );
+    let end = run.simulation.now().ps() / 1_000_000;
+    println!("32 MB: {end} us");
+    assert!(end < 6_000, "{end} us");
 }

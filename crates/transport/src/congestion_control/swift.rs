@@ -94,6 +94,9 @@ impl Definition for Parameters {
     }
 }
 
+/// The largest hop limit of a packet.
+const MOST_HOPS: u32 = 255;
+
 impl Parameters {
     /// Whether acknowledgements have to bring what the ends of the path know.
     fn asks_ends(&self) -> bool {
@@ -116,6 +119,15 @@ impl Parameters {
                 &target,
                 "needs the round-trip time",
                 "leave `delay` out, or the target",
+            )?;
+        }
+        if let Hops::Given(hops) = self.hops {
+            InvalidParameter::unless(
+                hops <= MOST_HOPS,
+                "hops",
+                &hops,
+                "is more than a hop limit allows",
+                "give 0 to 255, or \"counted\"",
             )?;
         }
         InvalidParameter::unless(

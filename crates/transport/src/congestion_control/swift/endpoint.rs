@@ -29,6 +29,12 @@ impl EndpointTarget {
         let target = parameters.endpoint_target?.ps() as f64;
         Some(Self { target, gain: parameters.endpoint_gain.as_f64() })
     }
+
+    /// The weight of a new delay. Below one packet delays come 1 / `cwnd` round trips apart, and each counts for as many: else
+    /// one that is long over would cut the window again and again, and the less often packets leave the longer.
+    fn weight(self, cwnd: f64) -> f64 {
+        if cwnd < 1.0 { (self.gain / cwnd).min(1.0) } else { self.gain }
+    }
 }
 
 impl Endpoint {
@@ -36,17 +42,19 @@ impl Endpoint {
         Self { window: Window::new(cwnd), smoothed: -1.0, share: 1.0 }
     }
 
-    /// An acknowledgement told a delay; it came after `rtt`, of which the fabric took a part [ps]. Gives the smoothed delay.
+    /// An acknowledgement told a delay; it came after `rtt`, of which the fabric took a part [ps], and the sender had a window
+    /// of `cwnd` packets. Gives the smoothed delay.
     pub(super) fn smooth(
         &mut self,
         known: EndpointTarget,
         delay: f64,
+        cwnd: f64,
         (fabric, rtt): (f64, f64),
     ) -> f64 {
         self.smoothed = if self.smoothed < 0.0 {
             delay
         } else {
-            self.smoothed + known.gain * (delay - self.smoothed)
+            self.smoothed + known.weight(cwnd) * (delay - self.smoothed)
         };
         self.share = (rtt / (fabric + self.smoothed)).min(1.0);
         self.smoothed

@@ -91,7 +91,7 @@ impl Sender {
     /// The lesser of the two windows, in packets.
     fn cwnd(&self) -> f64 {
         let endpoint = self.endpoint.as_ref().map_or(f64::INFINITY, Endpoint::unacknowledged);
-        self.fabric.cwnd.min(endpoint)
+        self.fabric.cwnd.min(endpoint).max(self.settings.law.min_cwnd)
     }
 
     /// Whether it needs what the ends of the path tell.
@@ -159,11 +159,12 @@ impl CongestionControl for Sender {
         self.acked_bytes = 0;
         self.round = rtt;
         let mut fabric = rtt;
+        let cwnd = self.cwnd();
         if let (Some(endpoint), Some(known)) = (&mut self.endpoint, self.settings.endpoint) {
             let told = |ns: u32| Duration::from_ps(u64::from(ns) * PICOSECONDS_PER_NANOSECOND);
             fabric = Duration::from_ps(rtt.ps().saturating_sub(told(report.held_ns).ps()));
             let times = (fabric.ps() as f64, rtt.ps() as f64);
-            let delay = endpoint.smooth(known, told(report.delay_ns).ps() as f64, times);
+            let delay = endpoint.smooth(known, told(report.delay_ns).ps() as f64, cwnd, times);
             self.round = rtt.max(fabric + told(report.delay_ns));
             let measured = Measured { delay, target: known.target, packets };
             let at = (ack.now, self.round);
@@ -321,6 +322,32 @@ mod tests {
             tell(control.as_mut(), told(us, 12, (5, delay, 500)));
             assert_eq!(control.window(), Some(window), "at {us} us");
         }
+    }
+
+    #[test]
+    fn below_one_packet_an_endpoint_delay_counts_for_the_round_trips_since_the_last() {
+        // 2 ms halve a window of 125 packets in each of nine round trips that are as long: 0.244 packets. One of 1 us then
+        // has the weight 1/8 / 0.244 = 0.512, and the next, at about half of the window, all of it.
+        let mut control = build("endpoint_target = \"4us\"");
+        for round in 0..9 {
+            tell(control.as_mut(), told(round * 5_000, 2_012, (5, 2_000_000, 2_000_000)));
+        }
+        assert_eq!(control.window(), Some(244));
+        tell(control.as_mut(), told(50_000, 12, (5, 1_000, 1_000)));
+        let cut = control.window();
+        assert!(cut < Some(244), "the smoothed delay is still about 1 ms: {cut:?}");
+        tell(control.as_mut(), told(60_000, 12, (5, 1_000, 1_000)));
+        assert!(control.window() > Some(4_000), "five packets in time: {:?}", control.window());
+    }
+
+    #[test]
+    fn what_may_be_unacknowledged_is_no_less_than_the_least_window() {
+        // 1/2 of a packet, of which 12 us of 2,011.5 are unacknowledged: 3 bytes.
+        let mut control = build("endpoint_target = \"4us\"\nmin_cwnd = \"1/2\"");
+        for round in 0..9 {
+            tell(control.as_mut(), told(round * 5_000, 12, (5, 2_000_000, 500)));
+        }
+        assert_eq!(control.window(), Some(500));
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) struct Law {
     beta: f64,
     max_mdf: f64,
     /// In packets.
-    min_cwnd: f64,
+    pub(super) min_cwnd: f64,
 }
 
 impl Law {
