@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Results, SCENARIO_TOML};
+use rocelab_results::{Results, SCENARIO_TOML, Summary};
 use rocelab_sim::explain::{ExplainError, Explained, Selection, Survey, explain, survey};
 use rocelab_sim::{Observer, Plan, Planning};
 
@@ -79,8 +79,18 @@ pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
         Err(ExplainError::Interrupted) => return Ok(Exit::Interrupted),
         other => other.map_err(Failure::Explain)?,
     };
-    answer::print(&if arguments.json { answer.json()? } else { answer.text() })?;
+    let text =
+        if arguments.json { answer.json()? } else { answer.text() + &deadlocks(&answer, summary) };
+    answer::print(&text)?;
     Ok(compare(&arguments.path, &results, answer.digest()))
+}
+
+/// The deadlocks of a run on InfiniBand, behind what a flow waited for: its credits do not say that they never come. The
+/// survey has them itself, as the tree of pauses has on Ethernet.
+fn deadlocks(answer: &Answer, summary: &Summary) -> String {
+    let are_told = matches!(answer, Answer::Pauses(_)) || summary.infiniband.is_none();
+    let all = summary.deadlocks.iter().filter(|_| !are_told);
+    all.map(|deadlock| format!("\n{deadlock}\n")).collect()
 }
 
 /// Results by ns3-rdma's rules have no scenario that could run again.

@@ -1,7 +1,7 @@
 //! The final messages of a run on standard error, and its exit code.
 
 use rocelab_report::{frozen_text, idle_queue_pair_texts};
-use rocelab_results::Summary;
+use rocelab_results::{RefusedEngine, Summary};
 use rocelab_sim::{Ending, Outcome};
 
 use crate::exit::Exit;
@@ -12,6 +12,7 @@ use crate::exit::Exit;
 pub(crate) fn of(outcome: &Outcome, has_stop: bool, of: &str) -> Exit {
     let summary = &outcome.summary;
     print_idle_queue_pairs(summary, of);
+    print_refused_engine(summary, of);
     let found = [
         print_lossless_drops(summary, of),
         print_ending(outcome, of),
@@ -23,6 +24,15 @@ pub(crate) fn of(outcome: &Outcome, has_stop: bool, of: &str) -> Exit {
     ];
     let exit = if found.contains(&true) { Exit::Found } else { Exit::Done };
     if outcome.ending == Ending::Interrupted { exit.and(Exit::Interrupted) } else { exit }
+}
+
+/// A routing engine that could not be used: another one made the tables, which may let packets wait for each other in a circle.
+fn print_refused_engine(summary: &Summary, of: &str) {
+    let Some(infiniband) = &summary.infiniband else { return };
+    if let Some(RefusedEngine { engine, reason }) = &infiniband.refused {
+        let other = &infiniband.engine;
+        stderr_line!("warning: {of}`{engine}` refused the subnet: {reason}; {other} in its place");
+    }
 }
 
 /// Frames that were dropped although pauses should have prevented it.

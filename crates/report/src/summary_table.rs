@@ -341,17 +341,25 @@ fn nvlink_line(nvlink: &NvlinkCounts) -> String {
 
 /// What the mesh of pings has seen.
 fn pings(table: &mut String, monitoring: &MonitoringSummary) {
-    let MonitoringSummary { pairs, sent, answered, lost, .. } = *monitoring;
+    let MonitoringSummary { pairs, sent, answered, lost, undecided, .. } = *monitoring;
+    let open = match undecided {
+        0 => String::new(),
+        open => format!(", {} not decided", count(open)),
+    };
     let [pairs, sent, answered, lost] = [pairs, sent, answered, lost].map(count);
-    line(table, "Pings", &format!("{sent} of {pairs} pairs, {answered} answered, {lost} lost"));
+    line(
+        table,
+        "Pings",
+        &format!("{sent} of {pairs} pairs, {answered} answered, {lost} lost{open}"),
+    );
     if let Some(took) = &monitoring.round_trip_ps {
         let [p50, p99, max] = [took.p50, took.p99, took.max].map(time);
         line(table, "", &format!("round trip p50 {p50}, p99 {p99}, max {max}"));
     }
     let named = |pair: &MonitoredPair| format!("{} to {}", pair.source, pair.destination);
     if let Some(pair) = &monitoring.most_lost {
-        let (lost, sent) = (count(pair.lost), count(pair.sent));
-        line(table, "", &format!("most lost: {}, {lost} of {sent}", named(pair)));
+        let (lost, decided) = (count(pair.lost), count(pair.sent.saturating_sub(pair.undecided)));
+        line(table, "", &format!("most lost: {}, {lost} of {decided}", named(pair)));
     }
     if let Some((pair, p50)) = monitoring.slowest.as_ref().and_then(|one| Some((one, one.p50_ps?)))
     {

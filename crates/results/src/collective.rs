@@ -27,7 +27,7 @@ record! {
         channels: u32;
         /// Ranks of the group.
         ranks: u32;
-        /// Its size, as nccl-tests counts it for its kind (bytes).
+        /// Its size, as nccl-tests counts it for its kind.
         bytes: u64 => "bytes";
         /// When the first rank began.
         start_ps: u64 => "ps";
@@ -39,9 +39,9 @@ record! {
         end_skew_ps: Option<u64> => "ps";
         /// From the first rank's beginning to the last one's end; empty if one was not done.
         time_ps: Option<u64> => "ps";
-        /// Algorithm bandwidth: size over time (bytes per second); empty without a time.
+        /// Algorithm bandwidth: size over time; empty without a time.
         algbw_bytes_per_s: Option<u64> => "bytes/s";
-        /// Bus bandwidth: algorithm bandwidth times the factor of its kind, as nccl-tests has it (bytes per second).
+        /// Bus bandwidth: algorithm bandwidth times the factor of its kind, as nccl-tests has it.
         busbw_bytes_per_s: Option<u64> => "bytes/s";
         /// No algorithm takes less, unless switches add up: the bytes that ranks must send or get, at the rates of their ports and NVLink
         /// together, headers left out; empty for kinds that have no such bound.

@@ -45,9 +45,12 @@ pub struct MonitoringSummary {
     pub answered: u64,
     /// Pings whose answer did not.
     pub lost: u64,
+    /// Pings without an answer that were younger than the timeout when the run ended: neither answered nor lost.
+    #[serde(default)]
+    pub undecided: u64,
     /// Times from posting a ping to its answer, in picoseconds; `None` if nobody answered.
     pub round_trip_ps: Option<Distribution<u64>>,
-    /// The pair that lost the largest share of its pings, if any were lost; of several, the first.
+    /// The pair that lost the largest share of its pings that are decided, if any were lost; of several, the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_lost: Option<MonitoredPair>,
     /// The pair with the longest median, of those with an answer; of several, the first.
@@ -66,6 +69,9 @@ pub struct MonitoredPair {
     pub sent: u64,
     /// Pings that were lost.
     pub lost: u64,
+    /// Pings that were neither answered nor lost when the run ended.
+    #[serde(default)]
+    pub undecided: u64,
     /// The median time from a ping to its answer, in picoseconds; `None` if there was no answer.
     pub p50_ps: Option<u64>,
 }

@@ -399,10 +399,13 @@ impl fmt::Display for DeadlockRecord {
                 format!("could not move until {freed}, when the watchdog of {place} acted"),
             ),
         };
+        // Others wait for those that wait for each other.
+        let others = cycle.len() as u64 != self.queues;
+        let these = if others { format!("{} of them", cycle.len()) } else { "these".to_owned() };
         let cycle = cycle.join(", ");
         write!(
             f,
-            "{waited}; each of these {waits} for the next, and the last for the first: {cycle}"
+            "{waited}; each of {these} {waits} for the next, and the last for the first: {cycle}"
         )?;
         match self.rerouted_ps.map(microseconds) {
             None => Ok(()),

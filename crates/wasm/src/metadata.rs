@@ -199,7 +199,9 @@ impl GuestParameter {
         ensure(is_word(&self.key), "parameters", self.key.escape_debug(), || {
             "give 1 to 40 letters, digits, `-` or `_`".into()
         })?;
-        ensure(!is_known, &key, "it twice", || "give each parameter once".into())?;
+        ensure(!is_known, "parameters", format!("{} twice", self.key), || {
+            "give each parameter once".into()
+        })?;
         ensure(self.min <= self.max, &format!("{key}.min"), self.min, || {
             format!("it is above max = {}", self.max)
         })?;
@@ -289,6 +291,11 @@ mod tests {
                 "parameters.target.default = 1: give 1000 to",
             ),
             ("\"target\"", "\"a b\"", "the metadata say parameters = a b"),
+            (
+                "\"parameters\": [",
+                "\"parameters\": [{\"key\": \"target\", \"default\": 1, \"min\": 1, \"max\": 1}, ",
+                "parameters = target twice: give each parameter once",
+            ),
             ("\"abi\"", "\"mystery\": 1, \"abi\"", "unknown field `mystery`"),
             ("}", "", "the metadata are wrong"),
         ] {

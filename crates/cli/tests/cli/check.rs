@@ -70,6 +70,35 @@ fn every_scenario_of_the_repository_is_good() {
 }
 
 #[test]
+fn hosts_of_fewer_packets_than_their_link_are_told() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "host.toml",
+        "[roce]\npath_mtu = 1024\n[topology.single-switch]\nhosts = 2\nlink = { rate = \"100Gbps\", cable = \"3m\" }\n\
+         [[host_model]]\n[workload.flows]\nlist = [{ from = \"host-1\", to = \"host-0\", bytes = \"4MB\" }]\n",
+    );
+    let slow = |set: &str| {
+        let answer = sandbox.rocelab(&["check", "host.toml", "--set", set]).stdout;
+        answer.lines().find(|line| line.contains("slow host")).map(str::to_owned)
+    };
+    // A link of 100 Gbit/s carries 11 million packets of 1,024 bytes.
+    for (set, words) in [
+        ("host_model[0].rates.packets=1e6", "sends 1000000 a second"),
+        ("host_model[0].rates.messages=1e6", "receives 1000000, and the link carries 11"),
+        ("host_model=[{buffer=\"512KiB\",rates={receive_latency=\"1ms\"}}]", "it passes 4.19Gbps"),
+    ] {
+        let line = slow(set).unwrap_or_default();
+        assert!(
+            line.contains("host-0 and 1 more like it") && line.contains(words),
+            "{set}: {line}"
+        );
+    }
+    for set in ["host_model[0].rates.packets=20e6", "host_model[0].rates.receive_latency=\"1us\""] {
+        assert_eq!(slow(set), None, "{set}");
+    }
+}
+
+#[test]
 fn a_folder_is_checked_in_order_of_names_and_every_error_told() {
     let sandbox = Sandbox::with_small();
     sandbox.write("a.toml", "seed = 1\n");

@@ -64,6 +64,11 @@ fn a_loop_of_credits_is_told_before_and_after() {
     let said = ended.stderr;
     assert!(said.contains("deadlock at ") && said.contains("no credits of switch-"), "{said}");
     assert!(said.contains(" (VL 0)") && !said.contains("priority"), "{said}");
+    assert!(said.contains("warning: `updn` refused the subnet: "), "{said}");
+    for explain in [&["explain", "out"][..], &["explain", "out", "--flow", "0"]] {
+        let told = sandbox.rocelab(explain).stdout;
+        assert!(told.contains("deadlock at ") && told.contains("switch-"), "{told}");
+    }
     sandbox.write("ring.toml", ring("dfsssp", 2));
     let answer = sandbox.succeeds(&["run", "ring.toml", "--out", "out", "--force"]);
     assert!(answer.contains("dfsssp, 2 data lanes, of which the engine needs 2"), "{answer}");
@@ -369,6 +374,11 @@ fn congestion_control_and_adaptive_routing_refuse_what_they_cannot_do() {
         ),
         ("infiniband.sm={engine=\"file\"}", "infiniband.sm.lfts", "has no tables"),
         (
+            "congestion_control.swift={delay=\"queueing\"}",
+            "congestion_control.swift.delay",
+            "tell nothing of queues",
+        ),
+        (
             "infiniband.sm={engine=\"minhop\",lfts=\"tables\"}",
             "infiniband.sm.lfts",
             "`minhop` reads no tables",
@@ -525,6 +535,62 @@ fn packets_have_the_lids_of_their_paths() {
     }
     let explained = sandbox.succeeds(&["explain", "out", "--flow", "2"]);
     assert!(!explained.is_empty());
+}
+
+/// Tables by which packets never arrive.
+#[test]
+fn tables_that_lead_in_a_circle_are_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.write("ring.toml", ring("updn", 2).replace("\"updn\"\n", "\"minhop\"\n"));
+    sandbox.succeeds(&["sm", "ring.toml", "--out", "tables"]);
+    let tables = sandbox.text("tables/opensm-lfts.dump");
+    // Every switch sends everything to its neighbour on the ring: the port that leads there is the one for that switch itself.
+    let next: Vec<String> = (0..5)
+        .map(|switch| {
+            let next = format!("'switch-{}'", (switch + 1) % 5);
+            let own = format!("('switch-{switch}')");
+            let table = tables
+                .split("Unicast lids")
+                .find(|part| part.lines().next().is_some_and(|line| line.contains(&own)));
+            let entry = table
+                .expect("a table")
+                .lines()
+                .find(|line| line.starts_with("0x") && line.contains(&next));
+            entry.expect("an entry").split(' ').nth(1).expect("a port").to_owned()
+        })
+        .collect();
+    let mut switch = None;
+    let circle: String = tables
+        .lines()
+        .map(|line| {
+            switch = (0..5).find(|one| line.contains(&format!("('switch-{one}')"))).or(switch);
+            match switch {
+                Some(one) if line.contains("'host-0'") => {
+                    let lid = line.split(' ').next().unwrap_or_default();
+                    let remark = line.split_once('#').unwrap_or_default().1;
+                    format!("{lid} {} #{remark}\n", next[one])
+                }
+                _ => format!("{line}\n"),
+            }
+        })
+        .collect();
+    sandbox.write("tables/circle", circle);
+    let file = "\"file\"\nlfts = \"tables/circle\"\n";
+    sandbox.write("file.toml", ring("updn", 2).replace("\"updn\"\n", file));
+    for command in [&["check", "file.toml"][..], &["run", "file.toml", "--out", "out"]] {
+        let refused = sandbox.rocelab(command);
+        assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+        let said = refused.stderr;
+        assert!(
+            said.contains("infiniband.sm.lfts")
+                && said.contains("lead in a circle from switch-0 to host-0"),
+            "{said}"
+        );
+        assert!(
+            said.contains("switch-1 -> switch-2 -> switch-3 -> switch-4 -> switch-0 -> switch-1"),
+            "{said}"
+        );
+    }
 }
 
 /// A subnet as `ibnetdiscover` prints it, with ports and GUIDs that are not in the order of the file.

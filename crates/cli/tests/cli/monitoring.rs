@@ -19,7 +19,11 @@ fn the_mesh_sees_a_slow_host_and_a_link_that_swallows() {
     let mesh = &summary["monitoring"];
     assert_eq!(mesh["pairs"], 16 * (3 + 3));
     let number = |key: &str| mesh[key].as_u64().expect(key);
-    assert!(number("answered") + number("lost") <= number("sent"));
+    assert_eq!(number("answered") + number("lost") + number("undecided"), number("sent"));
+    assert!(number("undecided") > 0 && told.contains(" not decided"), "{told}");
+    let most = &mesh["most_lost"];
+    let decided = most["sent"].as_u64().unwrap() - most["undecided"].as_u64().unwrap();
+    assert!(told.contains(&format!(", {} of {decided}\n", most["lost"])), "{told}");
     assert!(number("lost") > 20, "{mesh}");
     assert_eq!(mesh["round_trip_ps"]["values"], number("answered"));
     // Host 6 wakes its programs 40 us late, be it as the one that pings or the one that answers.

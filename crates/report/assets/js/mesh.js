@@ -45,7 +45,7 @@ function meshMap(mesh) {
     const cell = at.get(`${from} ${to}`);
     if (!cell) return;
     const took = cell.p99_ps === null ? "no answer" : format("time", cell.p99_ps);
-    details.textContent = `${mesh.sources[from]} to ${mesh.destinations[to]}: ${took}; ${grouped(cell.lost)} of ${grouped(cell.sent)} lost`;
+    details.textContent = `${mesh.sources[from]} to ${mesh.destinations[to]}: ${took}; ${grouped(cell.lost)} of ${grouped(cell.decided)} lost`;
   }
 
   const stage = html("div", { class: "scrolled" });
@@ -56,6 +56,6 @@ function meshMap(mesh) {
 }
 
 function meshCsv(mesh) {
-  const rows = mesh.cells.map((cell) => [mesh.sources[cell.from], mesh.destinations[cell.to], cell.sent, cell.lost, cell.p99_ps ?? ""]);
-  return [["From", "To", "Sent", "Lost", "Highest p99 of a window [ps]"], ...rows].map((row) => `${row.map(csvCell).join(",")}\n`).join("");
+  const rows = mesh.cells.map((cell) => [mesh.sources[cell.from], mesh.destinations[cell.to], cell.decided, cell.lost, cell.p99_ps ?? ""]);
+  return [["From", "To", "Answered or lost", "Lost", "Highest p99 of a window [ps]"], ...rows].map((row) => `${row.map(csvCell).join(",")}\n`).join("");
 }

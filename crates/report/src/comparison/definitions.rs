@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rocelab_results::{
-    Distribution, FlowCounts, Goodput, GoodputRule, InfiniBandCounts, Millionths, OperationCounts,
-    Statistic, Summary,
+    Distribution, FlowCounts, Goodput, GoodputRule, InfiniBandCounts, Millionths,
+    MonitoringSummary, OperationCounts, Statistic, Summary,
 };
 
 use crate::goodput;
@@ -88,6 +88,9 @@ pub(super) fn of(runs: &[&Summary]) -> Vec<Definition> {
     all.extend(of_network());
     if runs.iter().any(|run| run.infiniband.is_some()) {
         all.extend(of_credits());
+    }
+    if runs.iter().any(|run| run.monitoring.is_some()) {
+        all.extend(of_pings());
     }
     all
 }
@@ -339,6 +342,7 @@ fn of_network() -> Vec<Definition> {
 
 /// A figure of runs on InfiniBand.
 type OfInfiniBand = (&'static str, &'static str, fn(&InfiniBandCounts) -> u64);
+type OfPings = (&'static str, &'static str, fn(&MonitoringSummary) -> Option<u64>);
 
 /// Figures of credits.
 fn of_credits() -> Vec<Definition> {
@@ -349,6 +353,21 @@ fn of_credits() -> Vec<Definition> {
     ];
     let each = all.into_iter().map(|(name, unit, read)| {
         define(name, unit, move |run| Reading::of(run.infiniband.as_ref().map(read)))
+    });
+    each.collect()
+}
+
+fn of_pings() -> Vec<Definition> {
+    let all: [OfPings; 6] = [
+        ("Pings answered", "", |own| Some(own.answered)),
+        ("Pings lost", "", |own| Some(own.lost)),
+        ("Pings not decided", "", |own| Some(own.undecided)),
+        ("Ping p50", "ps", |own| Some(own.round_trip_ps.as_ref()?.p50)),
+        ("Ping p99", "ps", |own| Some(own.round_trip_ps.as_ref()?.p99)),
+        ("Ping max", "ps", |own| Some(own.round_trip_ps.as_ref()?.max)),
+    ];
+    let each = all.into_iter().map(|(name, unit, read)| {
+        define(name, unit, move |run| Reading::of(run.monitoring.as_ref().and_then(read)))
     });
     each.collect()
 }
@@ -367,5 +386,26 @@ fn text(value: Option<u64>, unit: &str) -> String {
         (Some(value), "byte") => memory(value),
         (Some(value), "millionths") => ratio(Millionths(value)),
         (Some(value), _) => count(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pings_have_rows_where_any_run_has_a_mesh() {
+        let without = Summary::default();
+        let mut with = Summary::default();
+        let seen = MonitoringSummary { answered: 7, lost: 2, undecided: 1, ..Default::default() };
+        with.monitoring = Some(seen);
+        let named = |runs: &[&Summary]| -> Vec<Definition> {
+            of(runs).into_iter().filter(|one| one.name.starts_with("Ping")).collect()
+        };
+        assert!(named(&[&without]).is_empty());
+        let rows = named(&[&without, &with]);
+        let values = rows.iter().map(|row| (row.read)(&with).value).collect::<Vec<_>>();
+        assert_eq!(values, [Some(7), Some(2), Some(1), None, None, None]);
+        assert!(rows.iter().all(|row| (row.read)(&without).value.is_none()));
     }
 }

@@ -31,7 +31,8 @@ pub(crate) struct Cell {
     pub(crate) from: usize,
     /// The place of the host that answers.
     pub(crate) to: usize,
-    pub(crate) sent: u64,
+    /// Pings that were answered or lost: those that were under way at the end are neither.
+    pub(crate) decided: u64,
     pub(crate) lost: u64,
     /// The highest 99th percentile of a window; none without an answer.
     pub(crate) p99_ps: Option<u64>,
@@ -41,6 +42,7 @@ pub(crate) struct Cell {
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     sent: u64,
+    decided: u64,
     lost: u64,
     p99_ps: Option<u64>,
 }
@@ -68,6 +70,7 @@ impl Pairs {
         let hosts = (self.number(&row.source), self.number(&row.destination));
         let pair = self.by_hosts.entry(hosts).or_default();
         pair.sent += row.sent;
+        pair.decided += row.answered + row.lost;
         pair.lost += row.lost;
         pair.p99_ps = pair.p99_ps.max(row.p99_ps);
     }
@@ -75,7 +78,8 @@ impl Pairs {
     /// The worst first: by the share that was lost, then by time.
     fn worst_first(&self) -> Vec<((usize, usize), Pair)> {
         let mut all: Vec<_> = self.by_hosts.iter().map(|(&hosts, &pair)| (hosts, pair)).collect();
-        let lost = |pair: &Pair| u128::from(pair.lost) * 1_000_000 / u128::from(pair.sent.max(1));
+        let lost =
+            |pair: &Pair| u128::from(pair.lost) * 1_000_000 / u128::from(pair.decided.max(1));
         all.sort_by_key(|(hosts, pair)| (std::cmp::Reverse((lost(pair), pair.p99_ps)), *hosts));
         all
     }
@@ -115,7 +119,7 @@ fn heat_map(pairs: &Pairs, worst: &[((usize, usize), Pair)]) -> Mesh {
     let place = |hosts: &BTreeSet<usize>, host: usize| hosts.iter().position(|&one| one == host);
     let cell = |(&(from, to), pair): (&(usize, usize), &Pair)| {
         let (from, to) = (place(&sources, from)?, place(&destinations, to)?);
-        Some(Cell { from, to, sent: pair.sent, lost: pair.lost, p99_ps: pair.p99_ps })
+        Some(Cell { from, to, decided: pair.decided, lost: pair.lost, p99_ps: pair.p99_ps })
     };
     let cells: Vec<Cell> = pairs.by_hosts.iter().filter_map(cell).collect();
     let names = |hosts: &BTreeSet<usize>| -> Vec<String> {
@@ -140,6 +144,7 @@ fn table(pairs: &Pairs, worst: &[((usize, usize), Pair)]) -> Table {
             ("To", Quantity::Text, &|row| json!(pairs.names[row.0.1])),
             ("Sent", Quantity::Count, &|row| json!(row.1.sent)),
             ("Lost", Quantity::Count, &|row| json!(row.1.lost)),
+            ("Not decided", Quantity::Count, &|row| json!(row.1.sent - row.1.decided)),
             ("Highest p99 of a window", Quantity::Time, &|row| json!(row.1.p99_ps)),
         ],
     )
@@ -180,8 +185,18 @@ mod tests {
             (map.sources.join(" "), map.destinations.join(" ")),
             ("h0 h1".into(), "h0 h1".into())
         );
-        let cell = |from, to, sent, lost, p99_ps| Cell { from, to, sent, lost, p99_ps };
+        let cell = |from, to, decided, lost, p99_ps| Cell { from, to, decided, lost, p99_ps };
         assert_eq!(map.cells, [cell(0, 1, 20, 3, Some(5)), cell(1, 0, 10, 0, Some(9))]);
+    }
+
+    #[test]
+    fn shares_are_of_those_that_are_decided() {
+        // All of 5 are worse than 6 of 10.
+        let mut pairs = Pairs::default();
+        pairs.add(&row(0, 1, 6, None));
+        pairs.add(&MonitoringRecord { answered: 0, ..row(1, 0, 5, None) });
+        let (worst, pair) = pairs.worst_first()[0];
+        assert_eq!((worst, pair.sent, pair.decided, pair.lost), ((1, 0), 10, 5, 5));
     }
 
     #[test]

@@ -15,6 +15,7 @@ impl Display for Survey {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.dropped(f)?;
         if let Some(waits) = self.credit_waits {
+            self.deadlocks.iter().try_for_each(|deadlock| writeln!(f, "{deadlock}\n"))?;
             writeln!(
                 f,
                 "Nothing pauses on InfiniBand. Lanes waited {waits} times for credits; such waits have no tree."

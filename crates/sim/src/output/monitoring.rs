@@ -34,7 +34,7 @@ pub(super) fn write<P: Profile>(
     let mut windows: BTreeMap<(u64, NodeId, NodeId), Pings> = BTreeMap::new();
     let mut pairs: BTreeMap<(NodeId, NodeId), Pings> = BTreeMap::new();
     for (from, pings) in network.pings() {
-        for ping in pings {
+        for ping in pings.iter().filter(|ping| ping.sent < SimTime::NEVER) {
             let number = ping.sent.since(mesh.rules.start).ps() / mesh.rules.window.ps().max(1);
             windows.entry((number, from, ping.to)).or_default().add(ping, &mesh.rules, end);
             pairs.entry((from, ping.to)).or_default().add(ping, &mesh.rules, end);
@@ -70,11 +70,12 @@ fn summary(plan: &Plan, mut pairs: BTreeMap<(NodeId, NodeId), Pings>) -> Monitor
         destination: name(to),
         sent: pings.sent,
         lost: pings.lost,
+        undecided: pings.undecided(),
         p50_ps: pings.at_rank(50),
     };
     // Of equal pairs the first: one that is no greater does not take its place.
     let lossy = pairs.iter().filter(|(_, pings)| pings.lost > 0).reduce(|best, one| {
-        let share = |pings: &Pings, of: &Pings| u128::from(pings.lost) * u128::from(of.sent);
+        let share = |pings: &Pings, of: &Pings| u128::from(pings.lost) * u128::from(of.decided());
         if share(one.1, best.1) > share(best.1, one.1) { one } else { best }
     });
     let slowest = pairs
@@ -87,6 +88,7 @@ fn summary(plan: &Plan, mut pairs: BTreeMap<(NodeId, NodeId), Pings>) -> Monitor
         sent: pairs.values().map(|pings| pings.sent).sum(),
         answered: took.len() as u64,
         lost: pairs.values().map(|pings| pings.lost).sum(),
+        undecided: pairs.values().map(Pings::undecided).sum(),
         most_lost: lossy.map(named),
         slowest: slowest.map(named),
         round_trip_ps: Distribution::of(&mut took),
@@ -103,6 +105,16 @@ impl Pings {
                 self.lost += u64::from(is_over);
             }
         }
+    }
+
+    /// Those of which it is known whether they were answered in time.
+    const fn decided(&self) -> u64 {
+        self.took.len() as u64 + self.lost
+    }
+
+    /// Those that were under way when the run ended, for no longer than the timeout.
+    const fn undecided(&self) -> u64 {
+        self.sent - self.decided()
     }
 
     /// A percentile of the times, by nearest rank. They are in order.
@@ -134,6 +146,7 @@ mod tests {
             pings.add(&ping, &rules, at(100));
         }
         assert_eq!((pings.sent, pings.lost), (5, 2), "the fourth is 10 us old, and no more");
+        assert_eq!((pings.decided(), pings.undecided()), (4, 1));
         pings.took.sort_unstable();
         assert_eq!(pings.took, [3_000_000, 10_000_000]);
         assert_eq!((pings.at_rank(50), pings.at_rank(99)), (Some(3_000_000), Some(10_000_000)));

@@ -23,6 +23,19 @@ impl FailurePlan {
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty() && self.switch_watchdog.is_none()
     }
+
+    /// Whether a host is dead at a time; so are those that die then.
+    pub fn is_dead(&self, host: NodeId, now: SimTime) -> bool {
+        let mut causes = 0_u32;
+        for step in self.steps.iter().take_while(|step| step.at <= now) {
+            match step.change {
+                FailureChange::HostDown(one) if one == host => causes += 1,
+                FailureChange::HostUp(one) if one == host => causes = causes.saturating_sub(1),
+                _ => {}
+            }
+        }
+        causes > 0
+    }
 }
 
 /// Something that changes at once.

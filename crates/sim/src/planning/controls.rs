@@ -31,7 +31,10 @@ pub(super) fn load(scenario: &Scenario) -> Result<(), Fault> {
 #[cfg(not(feature = "wasm"))]
 fn load_one(_: &Scenario, section: &str, _: &Parameters) -> Result<(), Fault> {
     Err(Fault::at(section, "this program was built without WebAssembly, and cannot load modules")
-        .help("build it with `cargo build --release --features wasm`"))
+        .help(
+            "build it with `cargo build --release --features wasm`, or the Python package with `pip install \
+             --config-settings=build-args=\"--features wasm\" .`",
+        ))
 }
 
 #[cfg(feature = "wasm")]

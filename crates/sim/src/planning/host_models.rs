@@ -247,9 +247,19 @@ fn pcie(base: Option<Pcie>, config: &PcieConfig) -> Result<Option<Pcie>, Fault> 
 /// Payload of the longest work request with its data in it: 15 blocks of 64 bytes, less headers.
 const MOST_INLINE: u64 = 15 * 64 - 36;
 
+/// The most threads of a program, and work requests of a doorbell.
+const MOST_AT_ONCE: u16 = 1024;
+
 fn posting(base: PostingConfig, config: &CpuConfig) -> Result<PostingConfig, Fault> {
     let some = |key: &str, value: Option<u16>| {
-        ensure(value != Some(0), || Fault::at(key, "there is one at least").help("give 1 or more"))
+        ensure(value != Some(0), || {
+            Fault::at(key, "there is one at least").help("give 1 or more")
+        })?;
+        ensure(value.is_none_or(|count| count <= MOST_AT_ONCE), || {
+            Fault::at(key, "no host has so many")
+                .value(value.unwrap_or_default())
+                .help(format!("give at most {MOST_AT_ONCE}"))
+        })
     };
     some("threads", config.threads)?;
     some("batch", config.batch)?;

@@ -1,10 +1,10 @@
 //! `[infiniband]`, checked, and what it means for the rest of a scenario.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rocelab_fabric::{LinkFlowControl, NodeId, SwitchConfig, Topology, VlWeight};
-use rocelab_subnet::{AdaptiveGroups, Engine, Far, Path};
+use rocelab_subnet::{AdaptiveGroups, Channel, Engine, Far, Path, Subnet};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
@@ -189,6 +189,12 @@ fn check_algorithms(scenario: &Scenario) -> Result<(), Fault> {
             Algorithm::InfiniBand(_) | Algorithm::Wasm(_) | Algorithm::Python(_)
         ) && named.algorithm.needs_ecn();
         let is_told = by_ends || matches!(feedback, Feedback::None | Feedback::Rtt);
+        let has_delay = ["timely", "patched-timely", "swift"].contains(&named.algorithm.name());
+        ensure(is_told || !has_delay, || {
+            let text = "switches of InfiniBand tell nothing of queues";
+            Fault::at(format!("{}.delay", named.section()), text)
+                .help("leave it out, for the round-trip time that the channel adapter measures")
+        })?;
         ensure(follows_fecn || is_told, || {
             let name = named.algorithm.name();
             let text = format!("`{name}` needs what switches of Ethernet tell of congestion");
@@ -239,10 +245,10 @@ pub(super) fn build(
         is_adaptive: config.sm.adaptive_routing != AdaptiveRouting::None,
     };
     let routed = manager.route(topology, active).map_err(no_subnet)?;
-    check_ways(config, topology, &routed)?;
     if !manager.reroutes() {
         check_tables_of_file(topology, &routed)?;
     }
+    check_ways(config, topology, &routed)?;
     Ok(Some(InfiniBandPlan {
         data_vls: config.data_vls,
         lane_of: std::array::from_fn(|level| {
@@ -296,26 +302,39 @@ fn check_ways(
         leaves.map(|far| far.node).filter(|&one| topology.is_switch(one)).collect();
     leaves.sort_unstable();
     leaves.dedup();
-    let lids = topology.hosts().count() << config.lmc;
-    let complete = |leaf: &&u32| {
-        let of_leaf = routes.partition_point(|route| route.switch < **leaf);
-        routes[of_leaf..].iter().take_while(|route| route.switch == **leaf).count() == lids
+    let lids_of_a_host = 1_usize << config.lmc;
+    let lacks = |&leaf: &u32| {
+        let of_leaf = routes.partition_point(|route| route.switch < leaf);
+        let known = routes[of_leaf..].iter().take_while(|route| route.switch == leaf);
+        let mut lids = BTreeMap::<NodeId, usize>::new();
+        known.for_each(|route| *lids.entry(route.destination).or_default() += 1);
+        let lacking = |host: &NodeId| lids.get(host).is_none_or(|&lids| lids < lids_of_a_host);
+        topology.hosts().find(lacking).map(|host| (leaf, host))
     };
-    let lacking = leaves.iter().find(|leaf| !complete(leaf)).filter(|_| switches > 0);
+    let lacking = leaves.iter().find_map(lacks).filter(|_| switches > 0);
     ensure(lacking.is_none(), || {
-        let name = lacking.map_or("", |&leaf| &topology.nodes[leaf as usize].name);
-        let text = format!("`{}` finds no way from {name} to some host", config.sm.engine);
+        let (from, to) = lacking.unwrap_or_default();
+        let name = |node: u32| &topology.nodes[node as usize].name;
+        let (engine, from, to) = (&config.sm.engine, name(from), name(to));
+        let text = format!("`{engine}` finds no way from {from} to {to}");
         Fault::at("infiniband.sm", text).help("use another engine, or other roots or tables")
     })
 }
 
-/// Tables of a file have a way to every host from every switch that has hosts. Ways in circles are told as such elsewhere.
+/// Tables of a file have a way to every host from every switch that has hosts.
 fn check_tables_of_file(topology: &Topology, routed: &RoutedSubnet) -> Result<(), Fault> {
     let (subnet, tables) = (&routed.subnet, &routed.routing.tables.forwarding);
     let lids: Vec<_> = routed.lids().collect();
     let leaves = (0..subnet.graph().len()).filter(|&leaf| subnet.adapters(leaf).next().is_some());
     for (leaf, &(host, _, lid)) in leaves.flat_map(|leaf| lids.iter().map(move |to| (leaf, to))) {
-        let Path::Dropped(passed) = tables.path(subnet, leaf, lid) else { continue };
+        let passed = match tables.path(subnet, leaf, lid) {
+            Path::Delivered(_) => continue,
+            Path::Looping(passed) => {
+                let host = &topology.nodes[host as usize].name;
+                return Err(circle(subnet, (leaf, &passed), host, lid));
+            }
+            Path::Dropped(passed) => passed,
+        };
         let last = passed.last().map_or(leaf, |last| {
             match subnet.graph().ports(last.switch).get(usize::from(last.port)) {
                 Some(&Far::Switch { switch, .. }) => switch,
@@ -344,6 +363,26 @@ pub(super) fn check_alternate_paths(plan: &Plan) -> Result<(), Fault> {
             .value(infiniband.manager.lmc)
             .help("use `lmc = 0` or another engine, or leave out `alternate_path`")
     })
+}
+
+/// Tables that lead a packet back to a switch where it has been.
+fn circle(subnet: &Subnet, (from, passed): (usize, &[Channel]), host: &str, lid: u16) -> Fault {
+    let end = passed.last().and_then(|last| {
+        match subnet.graph().ports(last.switch).get(usize::from(last.port)) {
+            Some(&Far::Switch { switch, .. }) => Some(switch),
+            _ => None,
+        }
+    });
+    let way: Vec<_> = passed.iter().map(|channel| channel.switch).chain(end).collect();
+    let began = way.iter().position(|&switch| Some(switch) == end).unwrap_or(0);
+    let names: Vec<_> = way[began..].iter().map(|&switch| subnet.switch_name(switch)).collect();
+    let text = format!(
+        "the tables lead in a circle from {} to {host}: {} for LID 0x{lid:04x}",
+        subnet.switch_name(from),
+        names.join(" -> ")
+    );
+    Fault::at("infiniband.sm.lfts", text)
+        .help("mend the entries of these switches for this LID in the file")
 }
 
 /// What a plan says of buffers: each lane has room for a packet of the path MTU.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use rocelab_fabric::NodeId;
 use rocelab_host::HostProfile;
-use rocelab_units::Bandwidth;
+use rocelab_units::{Bandwidth, Duration};
 use serde::Serialize;
 
 use crate::Plan;
@@ -41,6 +41,22 @@ pub enum HostLimit {
         /// The rate of the link (bits a second).
         link_bps: u64,
     },
+    /// The NIC sends or receives fewer packets than the link carries full ones.
+    Packets {
+        /// Packets with payload that it sends (a second); 0 if nothing bounds them.
+        sent: u64,
+        /// Packets that it receives (a second); 0 if nothing bounds them.
+        received: u64,
+        /// Full packets of the link (a second).
+        link: u64,
+    },
+    /// What passes the NIC's buffer stays in it for so long that it takes less than the link brings.
+    Buffer {
+        /// What the buffer passes on (bits a second).
+        buffer_bps: u64,
+        /// The rate of the link (bits a second).
+        link_bps: u64,
+    },
     /// More queue pairs than the NIC keeps contexts of.
     Contexts {
         /// Queue pairs of the scenario at this host.
@@ -63,11 +79,11 @@ impl HostFinding {
         if plan.host_models.is_empty() {
             return Vec::new();
         }
-        let queue_pairs = queue_pairs(plan);
+        let (queue_pairs, frame) = (queue_pairs(plan), plan.largest_frame().get());
         let mut kinds: BTreeMap<HostLimit, Self> = BTreeMap::new();
         for (&host, model) in &plan.host_models {
             let count = queue_pairs.get(&host).map_or(0, |all| all.len() as u64);
-            for limit in limits(&model.profile, link_rate(plan, host), count) {
+            for limit in limits(&model.profile, (link_rate(plan, host), frame), count) {
                 let example = &plan.topology.nodes[host as usize].name;
                 let finding = kinds.entry(limit.clone()).or_insert_with(|| Self {
                     hosts: 0,
@@ -107,8 +123,13 @@ fn link_rate(plan: &Plan, host: NodeId) -> u64 {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates of links")]
-fn limits(profile: &HostProfile, link_bps: u64, queue_pairs: u64) -> Vec<HostLimit> {
+fn limits(
+    profile: &HostProfile,
+    (link_bps, largest_frame): (u64, u64),
+    queue_pairs: u64,
+) -> Vec<HostLimit> {
     let mut limits = Vec::new();
+    limits.extend(packets(profile, link_bps, largest_frame));
     // Headers take this of a link with full packets of 4,096 bytes.
     let needed = link_bps as f64 * 0.97;
     if let Some(pcie) = profile.pcie {
@@ -123,6 +144,13 @@ fn limits(profile: &HostProfile, link_bps: u64, queue_pairs: u64) -> Vec<HostLim
     {
         limits.push(HostLimit::Memory { memory_bps: memory as u64, link_bps });
     }
+    let passes = profile.receive.latency + profile.receive.service;
+    if let Some(buffer) = profile.buffer.filter(|_| passes > Duration::ZERO) {
+        let rate = buffer as f64 * 8.0 / seconds(passes);
+        if rate < needed {
+            limits.push(HostLimit::Buffer { buffer_bps: rate as u64, link_bps });
+        }
+    }
     let caches = &profile.caches;
     if let Some(contexts) = caches.contexts
         && queue_pairs > contexts.into()
@@ -136,6 +164,27 @@ fn limits(profile: &HostProfile, link_bps: u64, queue_pairs: u64) -> Vec<HostLim
         limits.push(HostLimit::Translations { pages, translations });
     }
     limits
+}
+
+/// Bytes of preamble and gap between two frames.
+const BETWEEN: u64 = 20;
+
+fn seconds(time: Duration) -> f64 {
+    time.ps() as f64 / 1e12
+}
+
+/// Packets of which a NIC handles fewer than its link carries.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "numbers of packets")]
+fn packets(profile: &HostProfile, link_bps: u64, largest_frame: u64) -> Option<HostLimit> {
+    let link = link_bps / (8 * (largest_frame + BETWEEN));
+    let rate = |each: Duration, units: u8| match each {
+        Duration::ZERO => 0,
+        each => (f64::from(units) / seconds(each)).round() as u64,
+    };
+    let sent = rate(profile.packet_interval, 1);
+    let received = rate(profile.receive.service, profile.receive.units);
+    let is_low = |rate: u64| rate > 0 && rate < link;
+    (is_low(sent) || is_low(received)).then_some(HostLimit::Packets { sent, received, link })
 }
 
 impl fmt::Display for HostFinding {
@@ -161,6 +210,26 @@ impl fmt::Display for HostFinding {
                 f,
                 ": memory takes {}, and the link brings {}: what arrives waits in the NIC, which pauses its sender, drops, or holds credits",
                 rate(memory_bps),
+                Bandwidth::from_bps(link_bps)
+            ),
+            HostLimit::Packets { sent, received, link } => {
+                let or_all = |rate: u64| match rate {
+                    0 => "any number".to_owned(),
+                    rate => rate.to_string(),
+                };
+                write!(
+                    f,
+                    ": of packets the NIC sends {} a second and receives {}, and the link carries {link} full ones: give more \
+                     of `rates.packets` or `rates.messages`, or a larger `roce.path_mtu`",
+                    or_all(sent),
+                    or_all(received)
+                )
+            }
+            HostLimit::Buffer { buffer_bps, link_bps } => write!(
+                f,
+                ": what arrives stays in the NIC's buffer for so long that it passes {}, and the link brings {}: give a larger \
+                 `buffer`, or less `rates.receive_latency`",
+                rate(buffer_bps),
                 Bandwidth::from_bps(link_bps)
             ),
             HostLimit::Contexts { queue_pairs, contexts } => write!(

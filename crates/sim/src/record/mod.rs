@@ -228,7 +228,7 @@ impl OperationEnd {
 pub struct Ping {
     /// The host that is pinged.
     pub to: NodeId,
-    /// When it was posted.
+    /// When it was posted; [`SimTime::NEVER`] for one that was not, because its host was dead.
     pub sent: SimTime,
     /// From then until its answer was found; none if it was not.
     pub took: Option<Duration>,

@@ -490,3 +490,19 @@ fn limited_members_of_a_partition_do_not_answer_each_other() {
     }
     assert!(run.totals().drops["p_key"] > 0);
 }
+
+#[test]
+fn a_dead_host_sends_no_pings() {
+    let run = run(&clos(
+        "[monitoring]\npairs = \"all\"\ninterval = \"20us\"\nuntil = \"1ms\"\ntimeout = \"100us\"\n\
+         [[failure]]\nkind = \"host-down\"\nhost = \"host-1\"\nat = \"300us\"\nlasts = \"400us\"\n",
+    ));
+    let dead = |at: SimTime| (300_000_000..700_000_000).contains(&at.ps());
+    let network = run.simulation.network();
+    for (from, pings) in network.pings() {
+        let sent = pings.iter().filter(|ping| ping.sent < SimTime::NEVER);
+        let (while_dead, others): (Vec<&_>, Vec<&_>) = sent.partition(|ping| dead(ping.sent));
+        assert_eq!(while_dead.is_empty(), from == 1, "host {from}");
+        assert!(others.len() > 80, "host {from}: {}", others.len());
+    }
+}

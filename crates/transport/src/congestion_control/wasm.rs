@@ -41,7 +41,10 @@ pub struct Parameters {
 
 /// The value of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "no value of a parameter: give a whole number in the unit that `rocelab cc check` shows, or a text with its unit, such as \"13us\""
+)]
 pub enum Value {
     /// A whole number, in the unit that the module's metadata say.
     Number(i64),

@@ -95,9 +95,14 @@ impl Monitor {
         while self.next <= now {
             let number = self.pings.len();
             let to = of_host.peers[number % of_host.peers.len()];
-            self.pings.push(Ping { to, sent: now, took: None });
-            let immediate = u32::try_from(number).unwrap_or(u32::MAX) & !ANSWER;
-            self.send(plan, now, nic, Probe { to, immediate });
+            // A dead host has no program that pings: the number passes by.
+            let is_dead = plan.failures.is_dead(self.node, now);
+            let sent = if is_dead { SimTime::NEVER } else { now };
+            self.pings.push(Ping { to, sent, took: None });
+            if !is_dead {
+                let immediate = u32::try_from(number).unwrap_or(u32::MAX) & !ANSWER;
+                self.send(plan, now, nic, Probe { to, immediate });
+            }
             self.next = self.time_of_next(mesh, of_host);
         }
     }

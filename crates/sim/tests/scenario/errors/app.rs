@@ -345,7 +345,7 @@ fn collective_operations() {
     for (keys, place, key, value, message, help) in [
         (
             "kind = \"all-reduce\"\nalgorithm = \"bruck\"",
-            "s.toml:7",
+            "s.toml:8",
             "algorithm",
             "\"bruck\"",
             "it does no all-reduce",
@@ -353,7 +353,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-to-all-v\"\nalgorithm = \"direct\"",
-            "s.toml:6",
+            "s.toml:7",
             "kind",
             "\"all-to-all-v\"",
             "needs a matrix",
@@ -361,7 +361,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"barrier\"\nalgorithm = \"ring\"",
-            "s.toml:5",
+            "s.toml:6",
             "bytes",
             "\"4KB\"",
             "carries no data",
@@ -369,7 +369,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-reduce\"\nalgorithm = \"nvls\"",
-            "s.toml:7",
+            "s.toml:8",
             "algorithm",
             "\"nvls\"",
             "switches that add up",
@@ -377,7 +377,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"broadcast\"\nalgorithm = \"ring\"\nroot = 4",
-            "s.toml:8",
+            "s.toml:9",
             "root",
             "4",
             "there are 4 ranks",
@@ -385,7 +385,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-reduce\"\nalgorithm = \"ring\"\ngroup = 3",
-            "s.toml:8",
+            "s.toml:9",
             "group",
             "3",
             "does not divide",
@@ -393,7 +393,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-reduce\"\nalgorithm = \"ring\"\nslices = 9",
-            "s.toml:8",
+            "s.toml:9",
             "slices",
             "9",
             "more than `window`",
@@ -401,7 +401,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-reduce\"\nalgorithm = \"ring\"\nwindow = 0",
-            "s.toml:8",
+            "s.toml:9",
             "window",
             "0",
             "out of range",
@@ -409,7 +409,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-reduce\"\nalgorithm = \"ring\"\nwarmup = 1",
-            "s.toml:8",
+            "s.toml:9",
             "warmup",
             "1",
             "nothing to measure",
@@ -417,7 +417,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-reduce\"\nalgorithm = \"ring\"\nelement = \"3B\"",
-            "s.toml:5",
+            "s.toml:6",
             "bytes",
             "\"4KB\"",
             "an element has 3 bytes",
@@ -425,7 +425,7 @@ fn collective_operations() {
         ),
         (
             "kind = \"all-reduce\"\nalgorithm = \"ring\"\nqueue_pairs = 129",
-            "s.toml:8",
+            "s.toml:9",
             "queue_pairs",
             "129",
             "out of range",

@@ -41,6 +41,8 @@ fn models_that_cannot_be_are_refused() {
         ("pcie.tags = 0", 2, ".pcie.tags", "0", "reads outstanding", "64"),
         ("pcie.read_latency = \"2ms\"", 2, ".pcie.read_latency", "\"2ms\"", "that long", "1ms"),
         ("cpu.threads = 0", 2, ".cpu.threads", "0", "one at least", "1 or more"),
+        ("cpu.threads = 1025", 2, ".cpu.threads", "1025", "so many", "at most 1024"),
+        ("cpu.batch = 2000", 2, ".cpu.batch", "2000", "so many", "at most 1024"),
         ("cpu.inline = \"1KiB\"", 2, ".cpu.inline", "\"1KiB\"", "holds so much", "924B"),
         ("rates.messages = 0.5", 2, ".rates.messages", "0.5", "a second", "200e6"),
         ("rates.units = 0", 2, ".rates.units", "0", "handles what comes", "1 or more"),
