@@ -20,7 +20,7 @@ const FILES: usize = 10;
 
 /// Types with many fields that are plain records: parameters, what a plan has decided, or numbers that are
 /// counted. A field more makes none of them harder to understand. A module's name, which ends in `::`, means all in it.
-const RECORDS: [&str; 16] = [
+const RECORDS: [&str; 17] = [
     "rocelab_fabric::switch_config::SwitchConfig",
     "rocelab_scenario::Scenario",
     "rocelab_scenario::faults::FaultConfig",
@@ -35,6 +35,7 @@ const RECORDS: [&str; 16] = [
     "rocelab_transport::congestion_control::dcqcn::settings::Parameters",
     "rocelab_transport::congestion_control::dcqcn::settings::Settings",
     "rocelab_transport::counters::Counters",
+    "rocelab_transport::program::collective::Parameters",
     "rocelab_transport::tcp::parameters::TcpParameters",
     "rocelab_wire::cm::",
 ];

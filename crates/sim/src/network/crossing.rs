@@ -12,6 +12,7 @@ pub(crate) use self::outbox::BatchOf;
 use self::outbox::SPARE;
 pub(in crate::network) use self::outbox::{Batch, MessageOf, Outbox};
 use super::core::Network;
+use super::host::Transfers;
 use super::node::Role;
 use crate::profile::{Profile, Shared};
 
@@ -89,7 +90,7 @@ impl<P: Profile> Crossing<'_, P> {
         drop(company);
         for message in batch.messages.drain(..) {
             if let Some(transfer) = self.0.shared.hear(message) {
-                self.0.schedule_transfer(&transfer, true);
+                Transfers(self.0).schedule(&transfer, true);
             }
         }
         self.keep_spare(batch);

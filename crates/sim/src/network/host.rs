@@ -34,6 +34,8 @@ macro_rules! with_host {
 }
 
 mod nvlink;
+
+pub(super) use self::nvlink::Transfers;
 mod stack_frames;
 
 impl<P: Profile> Network<P> {
@@ -226,7 +228,7 @@ impl<P: Profile> Network<P> {
                     continue;
                 }
                 HostEnd::Transfer(departure) => {
-                    self.leave_by_nvlink(node, departure);
+                    Transfers(self).leave(node, departure);
                     continue;
                 }
                 HostEnd::Operation(end) => {

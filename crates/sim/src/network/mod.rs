@@ -84,7 +84,7 @@ pub use self::event::Event;
 pub use self::faults::FaultCounts;
 pub(crate) use self::idle_backlog::{IdleBacklog, every_nth_look};
 pub(crate) use self::link_rates::LinkUse;
-pub(crate) use self::overview::Overview;
+pub(crate) use self::overview::{Overview, nvlink_use, under_way_by_nvlink};
 pub use self::part::{Cut, Part};
 pub use self::port::{PortCounters, PortView};
 pub use self::receiver::ReceiverCounts;

@@ -89,17 +89,6 @@ impl<'a, P: Profile> Overview<'a, P> {
         })
     }
 
-    /// What passed each host here over NVLink, of those that have connections over it.
-    pub(crate) fn nvlink_use(self) -> impl Iterator<Item = (NodeId, NvlinkUse)> {
-        let hosts = self.0.hosts.iter();
-        hosts.filter_map(|host| Some((host.node, host.end_host.nvlink_use()?)))
-    }
-
-    /// Transfers over NVLink that are under way to hosts here, and their payload (bytes).
-    pub(crate) fn under_way_by_nvlink(self) -> (u64, u64) {
-        self.0.shared.under_way_by_nvlink()
-    }
-
     /// Payload of flows of TCP that failed before they began (bytes).
     pub(crate) fn unopened_bytes(self) -> u64 {
         self.0.course.flows.unopened_bytes
@@ -404,4 +393,17 @@ fn movements_beside_pings<P: Profile>(network: &Network<P>) -> u64 {
     };
     let hosts = network.hosts.iter().map(|host| of_host(host.end_host.counters()));
     network.course.deliveries.bytes() + network.course.flows.started + hosts.sum::<u64>()
+}
+
+/// What passed each host here over NVLink, of those that have connections over it.
+pub(crate) fn nvlink_use<P: Profile>(
+    overview: Overview<'_, P>,
+) -> impl Iterator<Item = (NodeId, NvlinkUse)> {
+    let hosts = overview.0.hosts.iter();
+    hosts.filter_map(|host| Some((host.node, host.end_host.nvlink_use()?)))
+}
+
+/// Transfers over NVLink that are under way to hosts here, and their payload (bytes).
+pub(crate) fn under_way_by_nvlink<P: Profile>(overview: Overview<'_, P>) -> (u64, u64) {
+    overview.0.shared.under_way_by_nvlink()
 }

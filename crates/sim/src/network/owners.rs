@@ -47,7 +47,7 @@ impl Owners {
                 }
             }
         }
-        for (number, connection) in plan.network_connections() {
+        for (number, connection) in crate::plan::network_connections(plan) {
             for end in &connection.ends {
                 owners.queue_pairs.insert((end.host, end.qpn), Owner::Connection(number));
             }

@@ -78,7 +78,7 @@ fn owner(plan: &Plan, seed: u64) -> String {
     if let Some((number, flow)) = flow {
         return format!("flow {number}, {} -> {}", name(flow.source), name(flow.destination));
     }
-    let mut ends = plan.network_connections().flat_map(|(_, connection)| {
+    let mut ends = crate::plan::network_connections(plan).flat_map(|(_, connection)| {
         let [client, server] = connection.ends;
         [(client, server), (server, client)]
     });

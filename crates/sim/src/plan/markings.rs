@@ -116,7 +116,7 @@ impl SentMarkings {
             let workload = if flow.is_tcp() { None } else { Some(flow.marking) };
             sent.add(ends, (flow.priority, workload), flow.queue_pairs, plan);
         }
-        for (_, connection) in plan.network_connections() {
+        for (_, connection) in crate::plan::network_connections(plan) {
             let ends = connection.ends.map(|end| end.host);
             let class = (connection.priority, Some(connection.marking));
             sent.add(ends, class, connection.queue_pairs, plan);

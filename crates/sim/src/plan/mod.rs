@@ -60,7 +60,7 @@ pub(crate) use self::monitoring::{ANSWER, MAX_PINGS, Pings};
 pub use self::monitoring::{MonitoringPlan, PingRules, PingingHost};
 pub use self::multicast::{MulticastGroup, MulticastPlan, MulticastSending};
 pub use self::neighbours::NeighbourPlan;
-pub use self::nvlink::{NvlinkDomain, NvlinkPlan};
+pub(crate) use self::nvlink::network_connections;
 pub use self::opcodes::OpcodeSet;
 pub(crate) use self::parameters::queues;
 pub(crate) use self::partitions::p_keys_match;
@@ -77,6 +77,7 @@ pub use self::workloads::WorkloadsPlan;
 use crate::address;
 use crate::scenario::OnDeadlock;
 use crate::workload::AppPlan;
+pub use crate::workload::{NvlinkDomain, NvlinkPlan};
 
 /// A scenario that is known to be runnable.
 #[derive(Clone, Debug)]

@@ -255,7 +255,8 @@ fn classes<'a>(
     let is_used = move |priority: u8| {
         marks(priority)
             || plan.flows.iter().any(|flow| flow.priority == priority && !flow.is_tcp())
-            || plan.network_connections().any(|(_, connection)| connection.priority == priority)
+            || crate::plan::network_connections(plan)
+                .any(|(_, connection)| connection.priority == priority)
     };
     let unused =
         scenario.class.keys().map(|priority| priority.number()).filter(move |&p| !is_used(p));

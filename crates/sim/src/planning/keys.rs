@@ -194,7 +194,7 @@ pub(super) fn check_flow(
 pub(super) fn parted(plan: &Plan) -> Option<Fault> {
     let of_flows = plan.flows.iter().filter(|flow| !flow.is_tcp());
     let of_flows = of_flows.map(|flow| (flow.queue_pairs, flow.source, flow.destination));
-    let of_apps = plan.network_connections().map(|(_, connection)| {
+    let of_apps = crate::plan::network_connections(plan).map(|(_, connection)| {
         let [client, server] = &connection.ends;
         (connection.queue_pairs, client.host, server.host)
     });

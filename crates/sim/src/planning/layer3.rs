@@ -162,7 +162,7 @@ fn obstacle(
 pub(super) fn unreachable(plan: &Plan) -> Option<Fault> {
     let domains = plan.roce.domains.as_deref()?;
     let of_flows = plan.flows.iter().map(|flow| (flow.source, flow.destination, !flow.is_tcp()));
-    let of_connections = plan.network_connections().map(|(_, connection)| {
+    let of_connections = crate::plan::network_connections(plan).map(|(_, connection)| {
         let [client, server] = &connection.ends;
         (client.host, server.host, true)
     });

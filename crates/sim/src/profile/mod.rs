@@ -21,7 +21,6 @@ pub mod hpcc_ns3;
 mod inspect;
 pub mod roce;
 mod stack_frame;
-mod transfer;
 
 use core::fmt;
 use std::ops::Range;
@@ -42,7 +41,7 @@ pub use self::inspect::{FlowProgress, Inspect};
 pub use self::stack_frame::{
     AcceptedPayload, NeighbourFrame, NeighbourKind, OtherStacks, StackDeparture, StackFrame,
 };
-pub use self::transfer::{
+pub use crate::record::{
     DistantTransfer, NvlinkCounts, NvlinkDeparture, NvlinkTransfer, NvlinkUse, TransferKind,
 };
 use crate::record::{HostEnd, TrafficKind};

@@ -295,7 +295,7 @@ fn of_flows(plan: &Plan, routes: &Routes) -> BufferDependencies {
     let mut sources: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
     let flows = plan.flows.iter().map(|flow| (flow.source, flow.destination));
     let connections =
-        plan.network_connections().map(|(_, one)| (one.ends[0].host, one.ends[1].host));
+        crate::plan::network_connections(plan).map(|(_, one)| (one.ends[0].host, one.ends[1].host));
     let streams = plan.streams.all.iter().map(|stream| (stream.source, stream.destination));
     for (a, b) in flows.chain(connections).chain(streams) {
         sources.entry(b).or_default().insert(a);

@@ -109,7 +109,7 @@ fn queue_pairs(plan: &Plan) -> BTreeMap<NodeId, BTreeSet<u32>> {
         add(flow.source, flow.source_qpn);
         add(flow.destination, flow.destination_qpn);
     }
-    for (_, connection) in plan.network_connections() {
+    for (_, connection) in crate::plan::network_connections(plan) {
         for end in &connection.ends {
             add(end.host, end.qpn);
         }

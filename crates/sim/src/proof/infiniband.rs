@@ -161,7 +161,7 @@ fn named(plan: &Plan, routed: &RoutedSubnet, found: &CreditLoop) -> LaneLoop {
 /// The lanes (bit v) of the service levels that packets have whose paths have none of their own.
 fn lanes_in_use(plan: &Plan) -> u16 {
     let flows = plan.flows.iter().map(|flow| flow.priority);
-    let connections = plan.network_connections().map(|(_, one)| one.priority);
+    let connections = crate::plan::network_connections(plan).map(|(_, one)| one.priority);
     let messages = plan.roce.connection_manager.iter().map(|cm| cm.priority);
     let levels = flows.chain(connections).chain(messages);
     levels.fold(0, |lanes, level| lanes | 1 << plan.lane_of(level))

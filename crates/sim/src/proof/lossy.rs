@@ -60,7 +60,7 @@ fn of_rdma(plan: &Plan) -> BTreeMap<u8, (u64, u64)> {
         let marking = plan.markings.of_queue_pair(flow.marking, flow.source, flow.priority & 7);
         counts.entry(marking).or_default().0 += 1;
     }
-    for (_, connection) in plan.network_connections() {
+    for (_, connection) in crate::plan::network_connections(plan) {
         let (host, priority) = (connection.ends[0].host, connection.priority & 7);
         let marking = plan.markings.of_queue_pair(connection.marking, host, priority);
         counts.entry(marking).or_default().1 += 1;

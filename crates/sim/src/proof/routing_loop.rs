@@ -52,7 +52,7 @@ fn ways(plan: &Plan) -> impl Iterator<Item = (NodeId, NodeId, u32)> + '_ {
     // TCP is hashed by its ports, and left out.
     let flows = plan.flows.iter().filter(|flow| !flow.is_tcp());
     let flows = flows.map(|flow| (flow.source, flow.destination, flow.entropy));
-    let ends = plan.network_connections().map(|(_, connection)| {
+    let ends = crate::plan::network_connections(plan).map(|(_, connection)| {
         let [client, server] = connection.ends.map(|end| end.host);
         (client, server, connection.entropy)
     });

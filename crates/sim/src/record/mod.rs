@@ -3,6 +3,7 @@
 mod deadlock;
 mod integrity;
 mod totals;
+mod transfer;
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::{DropReason, IngressCause, NodeId};
@@ -15,8 +16,10 @@ pub use self::integrity::{IntegrityReport, Promise, Violation};
 pub use self::totals::{
     Layer2Totals, NeighbourTotals, SwitchNotifications, Totals, TrafficKind, Traversals,
 };
+pub use self::transfer::{
+    DistantTransfer, NvlinkCounts, NvlinkDeparture, NvlinkTransfer, NvlinkUse, TransferKind,
+};
 use crate::Plan;
-use crate::profile::NvlinkDeparture;
 
 /// Something worth keeping, with its place in the order of events.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]

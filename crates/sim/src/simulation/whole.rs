@@ -16,7 +16,8 @@ use crate::network::watch::View;
 use crate::network::{
     Accepted, CountersThen, Deadlock, FaultCounts, FlowCounters, FullQueue, IdleBacklog,
     IntegrityReport, LinkUse, OpenOperation, Overview, PortView, QueueHistogramDump,
-    ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets, digest_of,
+    ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets, digest_of, nvlink_use,
+    under_way_by_nvlink,
 };
 use crate::profile::roce::Roce;
 use crate::profile::{NvlinkUse, Profile};
@@ -297,12 +298,12 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// What passed each host over NVLink, of those that have connections over it.
     pub fn nvlink_use(self) -> BTreeMap<NodeId, NvlinkUse> {
-        self.parts().flat_map(Overview::nvlink_use).collect()
+        self.parts().flat_map(nvlink_use).collect()
     }
 
     /// Transfers over NVLink that are under way, and their payload (bytes).
     pub(super) fn under_way_by_nvlink(self) -> (u64, u64) {
-        let of_parts = self.parts().map(Overview::under_way_by_nvlink);
+        let of_parts = self.parts().map(under_way_by_nvlink);
         of_parts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 

@@ -6,8 +6,8 @@ use rocelab_fabric::topology::{NodeSelector, matches_pattern};
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::Bandwidth;
 
+use super::NvlinkPlan;
 use super::servers::Servers;
-use crate::plan::NvlinkPlan;
 use crate::scenario::{Fault, ServerConfig, ensure};
 
 /// The hosts of a topology that has been checked: at least two, each with one link.

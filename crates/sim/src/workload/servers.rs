@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rocelab_fabric::topology::{describe_names, matches_pattern};
 use rocelab_fabric::{NodeId, Nvlink, PortSelection, ServerFlow, Topology};
 
+use super::NvlinkDomain;
 use super::hosts::HostDirectory;
-use crate::plan::NvlinkDomain;
 use crate::scenario::{Fault, ServerConfig, ensure};
 
 /// The servers of a scenario.

@@ -1,8 +1,7 @@
 //! A host with verbs: its NIC, and the flows that its queue pairs belong to.
 
-mod ends;
+mod flows;
 mod inspect;
-mod starting;
 
 use std::collections::BTreeSet;
 
@@ -20,9 +19,8 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 use rocelab_wire::{Psn, TelemetryHeader};
 
-pub(super) use self::ends::is_of;
-use self::ends::poll_any;
-use self::starting::{start_flow, start_resolved};
+pub(super) use self::flows::is_of;
+use self::flows::{poll_any, poll_plain, start_flow, start_resolved};
 
 use super::Roce;
 use super::app::{HostApps, SlotView};
@@ -512,7 +510,7 @@ impl EndHost<Roce> for VerbsHost {
                 .poll_end_specially(context.plan, context.now.time)
                 .map(HostEnd::Flow);
         }
-        self.poll_plain(context.now.time).map(HostEnd::Flow)
+        poll_plain(self, context.now.time).map(HostEnd::Flow)
     }
 }
 

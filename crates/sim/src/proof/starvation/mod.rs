@@ -45,9 +45,10 @@ impl StarvedPriority {
     /// how much it is follows from the run.
     pub fn all_of(plan: &Plan) -> Vec<Self> {
         let mut priorities = plan.flows.iter().map(|flow| flow.priority);
-        let first =
-            priorities.next().or(plan.network_connections().next().map(|(_, one)| one.priority));
-        let of_connections = plan.network_connections().map(|(_, one)| one.priority);
+        let first = priorities
+            .next()
+            .or(crate::plan::network_connections(plan).next().map(|(_, one)| one.priority));
+        let of_connections = crate::plan::network_connections(plan).map(|(_, one)| one.priority);
         let is_one = priorities.chain(of_connections).all(|priority| Some(priority) == first);
         // How much of a flow each port gets is not known where its packets take several paths,
         // where bridges and routers are in one network, or where trees of multicast groups are.
@@ -103,7 +104,7 @@ impl Search<'_> {
                 *work = work.saturating_add(lasts);
             });
         }
-        for (_, connection) in self.plan.network_connections() {
+        for (_, connection) in crate::plan::network_connections(self.plan) {
             self.paths.follow_connection(connection, |visit| {
                 work.entry(Level::of(visit.place)).or_default();
             });
@@ -149,7 +150,7 @@ impl Search<'_> {
             }
         };
         self.flows().for_each(|flow| self.paths.follow_flow(flow, &mut note));
-        for (_, connection) in self.plan.network_connections() {
+        for (_, connection) in crate::plan::network_connections(self.plan) {
             self.paths.follow_connection(connection, &mut note);
         }
         apart.retain(|_, sources| sources.len() <= most_sources);
@@ -197,7 +198,7 @@ impl Search<'_> {
                 }
             });
         }
-        for (_, connection) in self.plan.network_connections() {
+        for (_, connection) in crate::plan::network_connections(self.plan) {
             findings.user += 1;
             let always = Interval { since: 0, until: u64::MAX };
             self.paths.follow_connection(connection, |visit| findings.add(&visit, always));
