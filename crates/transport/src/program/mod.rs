@@ -6,6 +6,7 @@
 //! says in its own file: its keys, what is wrong with them, who is connected to whom, and the state of a member. From
 //! there follow the scenario's key, the schema, connections, runs, checkpoints and results.
 
+mod exchange;
 mod posts;
 
 use core::fmt;
