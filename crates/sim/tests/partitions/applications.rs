@@ -54,14 +54,13 @@ fn collective_operations() {
 #[test]
 fn traces_of_several_formats() {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces");
-    let keys = "channels = 2\nchunk = \"512KiB\"\nqueue_pairs = 2\nwindow = 3\nreduce_rate = \"200Gbps\"\n";
+    let keys =
+        "channels = 2\nchunk = \"64KiB\"\nqueue_pairs = 2\nwindow = 3\nreduce_rate = \"200Gbps\"\n";
     let more = format!(
-        "[[workload.trace]]\nformat = \"chakra\"\npath = '{data}/groups4'\ngroups = '{data}/groups4.comm_group.json'\n\
-         hosts = [\"host-0..host-3\"]\ncompute_scale = 0.1\niterations = 2\n[workload.trace.collective]\n{keys}\
-         [[workload.trace]]\nname = \"pipeline\"\nformat = \"chakra\"\npath = '{data}/pp2'\n\
-         hosts = [\"host-3\", \"host-1\"]\ncompute_scale = 0.1\n\
+        "[[workload.trace]]\nformat = \"chakra\"\npath = '{data}/allreduce4'\n\
+         hosts = [\"host-0..host-3\"]\n[workload.trace.collective]\n{keys}\
          [[workload.trace]]\nname = \"mixed\"\nformat = \"goal\"\npath = '{data}/mixed.goal'\n\
-         hosts = [\"host-2\", \"host-0\", \"host-3\"]\niterations = 20\n\
+         hosts = [\"host-2\", \"host-0\", \"host-3\"]\niterations = 4\n\
          [workload.incast]\nsenders = 2\nbytes = \"100KB\"\n"
     );
     assert_cuts_change_nothing(
