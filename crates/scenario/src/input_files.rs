@@ -8,7 +8,7 @@ use rocelab_transport::Algorithm;
 use super::Scenario;
 
 impl Scenario {
-    /// The files that the scenario names: flow lists, distributions, topologies, forwarding tables, modules. A copy of the
+    /// The files that the scenario names: flow lists, distributions, traces, topologies, forwarding tables, modules. A copy of the
     /// scenario needs copies of them at the same relative paths.
     pub fn input_files(&self) -> Vec<PathBuf> {
         let mut files: Vec<_> = self.input_keys().into_iter().map(|(_, file)| file).collect();
@@ -19,7 +19,7 @@ impl Scenario {
 
     /// The same, each with the key that names it.
     pub fn input_keys(&self) -> Vec<(String, PathBuf)> {
-        let mut files = self.workload.files();
+        let mut files = self.workload.files(self.folder());
         files.extend(self.modules());
         files.extend(self.topology_file().map(|file| ("topology.file.path".to_owned(), file)));
         let tables = self.infiniband.as_ref().and_then(|own| own.sm.lfts.clone());

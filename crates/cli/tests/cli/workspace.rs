@@ -59,7 +59,7 @@ const ALLOWED: [(&str, &[&str]); 21] = [
     ("rocelab-subnet", &[]),
     ("rocelab-sweep", &["engine", "fabric", "results", "scenario", "sim"]),
     ("rocelab-trace", &["state", "units"]),
-    ("rocelab-transport", &["collective", "host", "state", "units", "wire"]),
+    ("rocelab-transport", &["collective", "host", "state", "trace", "units", "wire"]),
     ("rocelab-units", &[]),
     ("rocelab-wasm", &["state", "transport", "units"]),
     ("rocelab-wire", &[]),

@@ -123,9 +123,9 @@ impl Description for Parameters {
         }
     }
 
-    fn files(&self) -> Vec<(&'static str, &Path)> {
-        let csv = self.csv.iter().map(|file| ("csv", file.as_path()));
-        csv.chain(self.reference.iter().map(|file| ("reference", file.as_path()))).collect()
+    fn files(&self, _: &Path) -> Vec<(&'static str, PathBuf)> {
+        let csv = self.csv.iter().map(|file| ("csv", file.clone()));
+        csv.chain(self.reference.iter().map(|file| ("reference", file.clone()))).collect()
     }
 
     fn files_mut(&mut self) -> Vec<&mut PathBuf> {

@@ -51,8 +51,10 @@ pub trait Description {
         String::new()
     }
 
-    /// The files that it reads, as the scenario names them, each with its key in the workload's table.
-    fn files(&self) -> Vec<(&'static str, &Path)> {
+    /// The files that it reads, as the scenario names them, each with its key in the workload's table. Those that it names by
+    /// a prefix are looked for in `folder`, the scenario's own.
+    fn files(&self, folder: &Path) -> Vec<(&'static str, PathBuf)> {
+        _ = folder;
         Vec::new()
     }
 
@@ -73,6 +75,14 @@ impl<P: Definition> Description for P {
 
     fn marking(&self) -> Option<&MarkingConfig> {
         Definition::marking(self)
+    }
+
+    fn files(&self, folder: &Path) -> Vec<(&'static str, PathBuf)> {
+        Definition::files(self, folder)
+    }
+
+    fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        Definition::files_mut(self)
     }
 }
 
@@ -168,6 +178,10 @@ macro_rules! workloads {
                         all.extend(item.files_mut());
                     }
                 )*
+                $(
+                    let items = self.$module_of_program.0.iter_mut();
+                    all.extend(items.flat_map(Definition::files_mut));
+                )*
                 all
             }
         }
@@ -196,12 +210,12 @@ rocelab_transport::with_programs! {
 }
 
 impl WorkloadConfig {
-    /// The files that the workloads read, as the scenario names them, each with its key.
-    pub fn files(&self) -> Vec<(String, PathBuf)> {
+    /// The files that the workloads read, as the scenario in `folder` names them, each with its key.
+    pub fn files(&self, folder: &Path) -> Vec<(String, PathBuf)> {
         let mut all = Vec::new();
         for (name, kind) in self.items() {
-            let files = kind.description().files().into_iter();
-            all.extend(files.map(|(key, file)| (format!("{name}.{key}"), file.to_owned())));
+            let files = kind.description().files(folder).into_iter();
+            all.extend(files.map(|(key, file)| (format!("{name}.{key}"), file)));
         }
         all
     }

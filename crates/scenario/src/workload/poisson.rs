@@ -86,8 +86,8 @@ impl Description for Parameters {
         self.transport
     }
 
-    fn files(&self) -> Vec<(&'static str, &Path)> {
-        self.distribution_file.iter().map(|file| ("distribution_file", file.as_path())).collect()
+    fn files(&self, _: &Path) -> Vec<(&'static str, PathBuf)> {
+        self.distribution_file.iter().map(|file| ("distribution_file", file.clone())).collect()
     }
 
     fn files_mut(&mut self) -> Vec<&mut PathBuf> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
+use rocelab_transport::congestion_control::InvalidParameter;
 use rocelab_transport::program::{Common, Definition, Members};
 use rocelab_units::{Duration, SimTime};
 
@@ -42,9 +43,13 @@ pub(super) fn app<P: Definition + Clone + 'static>(
             .help(format!("give at most {}", SimTime::LATEST))
     })?;
     let (members, hosts) = members(parameters, site)?;
-    parameters
-        .validate(&members)
-        .map_err(|error| Fault::at(error.key, error.problem).value(error.value).help(error.fix))?;
+    let wrong = |error: InvalidParameter| {
+        Fault::at(error.key, error.problem).value(error.value).help(error.fix)
+    };
+    let mut parameters = parameters.clone();
+    parameters.read(site.folder, &members).map_err(wrong)?;
+    let parameters = &parameters;
+    parameters.validate(&members).map_err(wrong)?;
     let pairs = pairs(parameters, site, &members)?;
     let between = |&(client, server): &(u32, u32)| {
         let [client, server] = [client, server].map(|member| hosts[member as usize]);

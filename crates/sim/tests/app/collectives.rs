@@ -5,8 +5,8 @@ use rocelab_collective::{Algorithm, Collective, Kind, Options, Step};
 use crate::support::{Run, around_a_switch, run};
 
 /// A link of 100 Gb/s: 80 ps a byte, after which a frame takes 100 ns.
-const BYTE: u64 = 80;
-const DELAY: u64 = 100_000;
+pub(crate) const BYTE: u64 = 80;
+pub(crate) const DELAY: u64 = 100_000;
 /// Ethernet, IPv4, UDP, BTH, ICRC, FCS; and what comes with the first and last packet of an RDMA WRITE with immediate.
 const HEADERS: u64 = 14 + 20 + 8 + 12 + 4 + 4;
 const RETH: u64 = 16;
@@ -30,7 +30,7 @@ fn frames(bytes: u64) -> Vec<u64> {
 
 /// From the post of a message to the arrival of its last byte, over two links and a switch that stores frames
 /// (AI-WORKLOADS 1.5): a flow shop of two machines of the same rate.
-fn message(bytes: u64) -> u64 {
+pub(crate) fn message(bytes: u64) -> u64 {
     let frames = frames(bytes);
     let on_wire: u64 = frames.iter().map(|frame| (PREAMBLE + frame + GAP) * BYTE).sum();
     let longest = frames.iter().max().map_or(0, |frame| (PREAMBLE + frame) * BYTE);
@@ -38,7 +38,7 @@ fn message(bytes: u64) -> u64 {
 }
 
 /// How long an acknowledgement that is due at the same time holds a message up.
-const ACKNOWLEDGEMENT: u64 = (PREAMBLE + 66 + GAP) * BYTE;
+pub(crate) const ACKNOWLEDGEMENT: u64 = (PREAMBLE + 66 + GAP) * BYTE;
 
 fn run_of(hosts: u32, keys: &str) -> Run {
     let last = hosts - 1;

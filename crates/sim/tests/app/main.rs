@@ -13,3 +13,4 @@ mod nvlink;
 mod programs;
 mod results;
 mod support;
+mod traces;

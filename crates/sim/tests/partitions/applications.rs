@@ -50,6 +50,25 @@ fn collective_operations() {
     );
 }
 
+/// Ranks with messages, computation and groups, of files; each is broken off with nodes that have begun.
+#[test]
+fn traces_of_several_formats() {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces");
+    let keys =
+        "channels = 2\nchunk = \"64KiB\"\nqueue_pairs = 2\nwindow = 3\nreduce_rate = \"200Gbps\"\n";
+    let more = format!(
+        "[[workload.trace]]\nformat = \"chakra\"\npath = '{data}/allreduce4'\n\
+         hosts = [\"host-0..host-3\"]\n[workload.trace.collective]\n{keys}\
+         [[workload.trace]]\nname = \"mixed\"\nformat = \"goal\"\npath = '{data}/mixed.goal'\n\
+         hosts = [\"host-2\", \"host-0\", \"host-3\"]\niterations = 4\n\
+         [workload.incast]\nsenders = 2\nbytes = \"100KB\"\n"
+    );
+    assert_cuts_change_nothing(
+        &clos("", &more),
+        &["/operations", "/opcodes/RC_RDMA_WRITE_LAST_WITH_IMMEDIATE"],
+    );
+}
+
 /// Servers whose hosts are at two leaves, so that transfers over NVLink pass from part to part.
 #[test]
 fn rings_over_nvlink() {

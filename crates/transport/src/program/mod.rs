@@ -6,10 +6,12 @@
 //! says in its own file: its keys, what is wrong with them, who is connected to whom, and the state of a member. From
 //! there follow the scenario's key, the schema, connections, runs, checkpoints and results.
 
+mod exchange;
 mod posts;
 
 use core::fmt;
 use core::ops::Range;
+use std::path::{Path, PathBuf};
 
 pub use posts::{Action, End, Over, Posts, Verb};
 use rocelab_collective::Kind;
@@ -44,6 +46,8 @@ programs! {
     AllReduce = "all-reduce" => all_reduce,
     /// Ranks exchange data as collective operations do.
     Collective = "collective" => collective,
+    /// Ranks do what a trace of an AI workload says.
+    Trace = "trace" => trace,
 }
 
 /// Receive requests of an end of a connection, if a program says nothing else: messages of a connection arrive one after the
@@ -68,6 +72,27 @@ pub trait Definition: fmt::Debug + Send + Sync {
     /// The keys that name its hosts, each with the names or ranges of names that it has. Members are numbered in
     /// this order; a host may be a member for each of the keys.
     fn hosts(&self) -> Vec<(&'static str, &[String])>;
+
+    /// The files that it reads, as the scenario names them, each with its key. Those that it names by a prefix are looked
+    /// for in `folder`, the scenario's own.
+    fn files(&self, folder: &Path) -> Vec<(&'static str, PathBuf)> {
+        _ = folder;
+        Vec::new()
+    }
+
+    /// The keys that name files, to name them otherwise.
+    fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        Vec::new()
+    }
+
+    /// Reads the files that it names, relative to `folder`. Whoever asks for more than the keys themselves does this first.
+    ///
+    /// # Errors
+    /// What is wrong with them, or with keys that they depend on.
+    fn read(&mut self, folder: &Path, members: &Members) -> Result<(), InvalidParameter> {
+        _ = (folder, members);
+        Ok(())
+    }
 
     /// The first thing that is wrong with the other keys.
     ///

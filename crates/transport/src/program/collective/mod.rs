@@ -4,11 +4,7 @@
 //! rank knows anything of another but by messages. A message of data is an RDMA WRITE with immediate data, as NCCL sends it; with
 //! `receiver_ready` it is not sent before its receiver has written that there is room (NCCL's "clear to send").
 
-mod incoming;
-mod lane;
-mod outgoing;
 mod rank;
-mod rules;
 mod tag;
 
 use std::collections::BTreeSet;
@@ -19,10 +15,10 @@ use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::rank::{Progress, Rank};
-use self::rules::Rules;
-pub use self::rules::Split;
+use self::rank::{Progress, Rank, Times};
 use self::tag::MOST_LANES;
+pub use super::exchange::Split;
+use super::exchange::{Asks, Part, READY_BYTES, Rules};
 use super::{CollectiveFacts, Common, Definition, Members, Operations, Program};
 use crate::MarkingConfig;
 use crate::congestion_control::{self, InvalidParameter};
@@ -207,10 +203,7 @@ impl Parameters {
         let cut = self.operation(members).ok().and_then(|collective| self.cut(&collective));
         let window = self.window.or(cut.map(|cut| cut.window.into())).unwrap_or(WINDOW);
         Rules {
-            iterations: self.iterations,
-            compute_time: self.compute_time,
             reduce_rate: self.reduce_rate,
-            host_overhead: self.host_overhead,
             receiver_ready: self.receiver_ready,
             window,
             protocol: self.protocol.unwrap_or(Protocol::Simple),
@@ -373,7 +366,7 @@ impl Definition for Parameters {
     fn largest_message(&self, members: &Members) -> u32 {
         let largest = self.valid_schedule(members).map_or(0, |schedule| schedule.largest_message());
         let largest = self.wire_bytes(largest);
-        u32::try_from(largest).unwrap_or(MAX_MESSAGE_LENGTH).max(rank::READY_BYTES)
+        u32::try_from(largest).unwrap_or(MAX_MESSAGE_LENGTH).max(READY_BYTES)
     }
 
     fn member(&self, members: &Members, number: u32) -> Box<dyn Program> {
@@ -385,15 +378,18 @@ impl Definition for Parameters {
             None => unreachable!("it was valid as the scenario was read"),
         };
         let partner = partner(&*schedule, rank).unwrap_or((rank + 1) % ranks);
+        let rules = Arc::new(self.rules(members));
         Box::new(Rank {
-            rules: Arc::new(self.rules(members)),
-            streams: (schedule.lanes() / self.channels).max(1),
-            schedule,
-            rank,
+            part: Part::new(rules, schedule, self.channels, rank),
+            times: Times {
+                iterations: self.iterations,
+                compute_time: self.compute_time,
+                host_overhead: self.host_overhead,
+            },
             first,
             shown_with: first + partner,
             progress: Progress::default(),
-            step: Step::default(),
+            asks: Asks::default(),
         })
     }
 }

@@ -1,4 +1,4 @@
-//! How the ranks of a collective operation use their connections and processors.
+//! How the ranks of a collective operation use their connections.
 
 use rocelab_collective::Protocol;
 use rocelab_units::{Bandwidth, Bytes, Duration};
@@ -18,27 +18,21 @@ pub enum Split {
     All,
 }
 
-/// What holds for every rank.
+/// What holds for every rank of an operation.
 #[derive(Clone, Debug)]
-pub(super) struct Rules {
-    /// Operations of each rank.
-    pub(super) iterations: u64,
-    /// Time of a rank between two operations.
-    pub(super) compute_time: Duration,
+pub(in crate::program) struct Rules {
     /// How fast a lane adds up what has arrived; `None`: in no time.
-    pub(super) reduce_rate: Option<Bandwidth>,
-    /// Time of a rank's processor to post a message of data.
-    pub(super) host_overhead: Duration,
+    pub(in crate::program) reduce_rate: Option<Bandwidth>,
     /// Whether a message is sent only when its receiver has said that it is ready.
-    pub(super) receiver_ready: bool,
+    pub(in crate::program) receiver_ready: bool,
     /// Messages to a lane of another rank that are not completed, at most; and messages that a lane has room for from each.
-    pub(super) window: u64,
+    pub(in crate::program) window: u64,
     /// Queue pairs of a connection and channel, at least 1.
-    pub(super) queue_pairs: u32,
+    pub(in crate::program) queue_pairs: u32,
     /// How messages use them.
-    pub(super) split: Split,
+    pub(in crate::program) split: Split,
     /// How data are laid out on the wire.
-    pub(super) protocol: Protocol,
+    pub(in crate::program) protocol: Protocol,
 }
 
 /// Pieces of a message are multiples of it, but for the last one (bytes).
@@ -46,7 +40,7 @@ const PIECE_UNIT: u32 = 128;
 
 impl Rules {
     /// Pieces of each message.
-    pub(super) fn pieces(&self) -> u64 {
+    pub(in crate::program) fn pieces(&self) -> u64 {
         match self.split {
             Split::RoundRobin => 1,
             Split::All => self.queue_pairs.into(),
@@ -54,7 +48,7 @@ impl Rules {
     }
 
     /// Bytes of one of the pieces of a message.
-    pub(super) fn piece(&self, bytes: u32, piece: u64) -> u32 {
+    pub(in crate::program) fn piece(&self, bytes: u32, piece: u64) -> u32 {
         let pieces = self.pieces();
         if pieces == 1 {
             return bytes;
@@ -66,18 +60,18 @@ impl Rules {
     }
 
     /// Bytes that are posted for so many bytes of data. Scenarios whose messages would be too long are refused.
-    pub(super) fn posted(&self, data: u64) -> u32 {
+    pub(in crate::program) fn posted(&self, data: u64) -> u32 {
         u32::try_from(self.protocol.wire_bytes(data)).unwrap_or(u32::MAX)
     }
 
     /// The queue pair, among all of a pair of ranks, for piece number `number` of a lane that is of `channel`.
-    pub(super) fn queue_pair(&self, channel: u32, number: u64) -> u32 {
+    pub(in crate::program) fn queue_pair(&self, channel: u32, number: u64) -> u32 {
         let within = number % u64::from(self.queue_pairs);
         channel * self.queue_pairs + u32::try_from(within).unwrap_or(0)
     }
 
     /// How long it takes to add up so many bytes.
-    pub(super) fn reduction(&self, bytes: u64) -> Duration {
+    pub(in crate::program) fn reduction(&self, bytes: u64) -> Duration {
         self.reduce_rate.map_or(Duration::ZERO, |rate| rate.transmission_time(Bytes::new(bytes)))
     }
 }
@@ -88,10 +82,7 @@ mod tests {
 
     fn rules(queue_pairs: u32, split: Split) -> Rules {
         Rules {
-            iterations: 1,
-            compute_time: Duration::ZERO,
             reduce_rate: None,
-            host_overhead: Duration::ZERO,
             receiver_ready: false,
             window: u64::MAX,
             queue_pairs,
