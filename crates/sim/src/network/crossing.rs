@@ -12,8 +12,8 @@ pub(crate) use self::outbox::BatchOf;
 use self::outbox::SPARE;
 pub(in crate::network) use self::outbox::{Batch, MessageOf, Outbox};
 use super::core::Network;
-use super::host::Transfers;
 use super::node::Role;
+use super::other_frames::OtherFrames;
 use crate::profile::{Profile, Shared};
 
 /// A part of a network, where frames leave it and come into it.
@@ -90,7 +90,7 @@ impl<P: Profile> Crossing<'_, P> {
         drop(company);
         for message in batch.messages.drain(..) {
             if let Some(transfer) = self.0.shared.hear(message) {
-                Transfers(self.0).schedule(&transfer, true);
+                OtherFrames(self.0).schedule_transfer(&transfer, true);
             }
         }
         self.keep_spare(batch);

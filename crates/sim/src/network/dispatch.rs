@@ -6,7 +6,7 @@ use rocelab_fabric::NodeId;
 use super::core::Network;
 use super::event::Event;
 use super::failure::Failing;
-use super::host::Transfers;
+use super::other_frames::OtherFrames;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
 use super::watchdog::Watching;
@@ -50,7 +50,9 @@ impl<P: Profile> World for Network<P> {
             Event::Handled { host } => Receiving(self).handled(key, host),
             Event::Entered { host, has_room: false } => Receiving(self).entered(key, host),
             Event::Entered { host, has_room: true } => Receiving(self).has_room(key, host),
-            Event::Transfer { host, connection } => Transfers(self).arrive(key, host, connection),
+            Event::Transfer { host, connection } => {
+                OtherFrames(self).transfer_arrives(key, host, connection)
+            }
             Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }
     }

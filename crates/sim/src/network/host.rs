@@ -34,8 +34,6 @@ macro_rules! with_host {
 }
 
 mod nvlink;
-
-pub(super) use self::nvlink::Transfers;
 mod stack_frames;
 
 impl<P: Profile> Network<P> {
@@ -228,7 +226,7 @@ impl<P: Profile> Network<P> {
                     continue;
                 }
                 HostEnd::Transfer(departure) => {
-                    Transfers(self).leave(node, departure);
+                    OtherFrames(self).leave_by_nvlink(node, departure);
                     continue;
                 }
                 HostEnd::Operation(end) => {

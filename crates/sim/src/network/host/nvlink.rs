@@ -3,20 +3,17 @@
 use rocelab_engine::{EventKey, mix};
 use rocelab_fabric::NodeId;
 
-use crate::network::core::Network;
 use crate::network::event::Event;
 use crate::network::node::Role;
+use crate::network::other_frames::OtherFrames;
 use crate::profile::{
     Context, DistantTransfer, EndHost, NvlinkDeparture, NvlinkTransfer, Profile, Shared,
 };
 
-/// Transfers over NVLink of the hosts of a network.
-pub(in crate::network) struct Transfers<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
-
-impl<P: Profile> Transfers<'_, P> {
+impl<P: Profile> OtherFrames<'_, P> {
     /// A transfer leaves a host. Its event comes a delay later, so it is behind the window that runs.
     #[cold]
-    pub(super) fn leave(&mut self, from: NodeId, departure: NvlinkDeparture) {
+    pub(super) fn leave_by_nvlink(&mut self, from: NodeId, departure: NvlinkDeparture) {
         let NvlinkDeparture { transfer, head } = departure;
         let head = EventKey { time: head, tie: self.0.reserve(from) };
         let to = self.far_end(&transfer);
@@ -26,12 +23,16 @@ impl<P: Profile> Transfers<'_, P> {
         if is_here {
             let unit = |node: NodeId| self.0.layout.units.get(node as usize);
             let is_same = unit(from) == unit(to);
-            self.schedule(&left, !is_same);
+            self.schedule_transfer(&left, !is_same);
         }
     }
 
     /// A transfer that is under way to a host here has its event, in another unit than that which runs if `is_beyond`.
-    pub(in crate::network) fn schedule(&mut self, under_way: &DistantTransfer, is_beyond: bool) {
+    pub(in crate::network) fn schedule_transfer(
+        &mut self,
+        under_way: &DistantTransfer,
+        is_beyond: bool,
+    ) {
         let DistantTransfer { transfer, head } = under_way;
         let to = self.far_end(transfer);
         let Role::Host(host) = self.0.nodes[to as usize].role else { return };
@@ -49,7 +50,12 @@ impl<P: Profile> Transfers<'_, P> {
 
     /// The first byte of a transfer is at a host.
     #[cold]
-    pub(in crate::network) fn arrive(&mut self, key: EventKey, host: u32, connection: u32) {
+    pub(in crate::network) fn transfer_arrives(
+        &mut self,
+        key: EventKey,
+        host: u32,
+        connection: u32,
+    ) {
         let (state, mut context) = with_host!(self.0, host, key);
         if let Some(what) = state.end_host.receive_by_nvlink(&mut context, connection) {
             state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
