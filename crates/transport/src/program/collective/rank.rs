@@ -122,7 +122,12 @@ impl Rank {
 impl Handled {
     fn post(self, posts: &mut Posts<'_>) {
         let Self { to, queue_pair: number, bytes, tag } = self;
-        posts.post_over(Over { to, number, end: End::Client }, Verb::WriteWithImmediate, bytes, tag);
+        posts.post_over(
+            Over { to, number, end: End::Client },
+            Verb::WriteWithImmediate,
+            bytes,
+            tag,
+        );
     }
 }
 

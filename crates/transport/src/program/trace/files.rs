@@ -81,8 +81,10 @@ impl Parameters {
             return Err(InvalidParameter {
                 key: "path",
                 value: self.path.display().to_string(),
-                problem: format!("is no prefix of a trace: there is no `{}`", first.display()).into(),
-                fix: "give the path without the ending .RANK.et, relative to the scenario's folder".into(),
+                problem: format!("is no prefix of a trace: there is no `{}`", first.display())
+                    .into(),
+                fix: "give the path without the ending .RANK.et, relative to the scenario's folder"
+                    .into(),
             });
         }
         self.check_ranks(there.len(), hosts)?;

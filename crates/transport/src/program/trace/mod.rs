@@ -120,7 +120,13 @@ impl Parameters {
     /// What is wrong with numbers, apart from what the files say.
     fn check_numbers(&self, hosts: u32) -> Result<(), InvalidParameter> {
         let unless = InvalidParameter::unless;
-        unless(hosts > 1, "hosts", &hosts, "has nobody to exchange data with", "name at least two hosts")?;
+        unless(
+            hosts > 1,
+            "hosts",
+            &hosts,
+            "has nobody to exchange data with",
+            "name at least two hosts",
+        )?;
         let fits = (1..=MOST_ITERATIONS).contains(&self.iterations);
         unless(fits, "iterations", &self.iterations, "is out of range", "give 1 to 1048576")?;
         let fits = self.compute_scale.is_finite() && self.compute_scale >= 0.0;
@@ -196,10 +202,7 @@ impl Definition for Parameters {
         Ok(())
     }
 
-    fn connections<'a>(
-        &'a self,
-        _: &'a Members,
-    ) -> Box<dyn Iterator<Item = (u32, u32)> + 'a> {
+    fn connections<'a>(&'a self, _: &'a Members) -> Box<dyn Iterator<Item = (u32, u32)> + 'a> {
         Box::new(self.work().connections())
     }
 

@@ -30,9 +30,7 @@ pub(super) struct Slot {
 }
 
 /// A collective operation: the first of its class, the second, and so on, over all iterations.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub(super) struct OperationNumber {
     /// The class: a group, a kind and a size.
     pub(super) class: u32,
@@ -130,7 +128,8 @@ mod tests {
             lane,
             sequence,
         };
-        let slots = [slot(0, 0, 0, 0), slot(4, 999, (1 << 15) - 1, (1 << 30) - 1), slot(1, 2, 3, 4)];
+        let slots =
+            [slot(0, 0, 0, 0), slot(4, 999, (1 << 15) - 1, (1 << 30) - 1), slot(1, 2, 3, 4)];
         for slot in slots {
             for tag in [Tag::Data(slot), Tag::Ready(slot)] {
                 assert_eq!(layout.decode(layout.encode(tag)), tag);

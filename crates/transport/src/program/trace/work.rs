@@ -85,10 +85,10 @@ impl Work {
         refuse_problems(&trace, keys)?;
         let numbers =
             |ranks: &[u32]| ranks.iter().zip(0..).map(|(rank, number)| (*rank, number)).collect();
-        let groups = trace.groups.iter().map(|group| Group {
-            numbers: numbers(&group.ranks),
-            ranks: group.ranks.clone(),
-        });
+        let groups = trace
+            .groups
+            .iter()
+            .map(|group| Group { numbers: numbers(&group.ranks), ranks: group.ranks.clone() });
         let mut work = Self {
             ranks: u32::try_from(trace.ranks().len()).unwrap_or(u32::MAX),
             graphs: Vec::new(),
@@ -290,8 +290,9 @@ impl Work {
             key: "iterations",
             value: keys.iterations.to_string(),
             problem: "makes more messages of collective operations than can be told apart".into(),
-            fix: "give fewer iterations, fewer `collective.channels` or a larger `collective.chunk`"
-                .into(),
+            fix:
+                "give fewer iterations, fewer `collective.channels` or a larger `collective.chunk`"
+                    .into(),
         })?;
         Ok(())
     }
@@ -316,9 +317,8 @@ impl Work {
     /// Who is connected to whom: of a pair, the queue pairs of collective operations come first.
     pub(super) fn connections(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let Pairs { messages, collectives, listeners } = &self.pairs;
-        let collectives = collectives
-            .iter()
-            .flat_map(|pair| std::iter::repeat_n(*pair, self.copies as usize));
+        let collectives =
+            collectives.iter().flat_map(|pair| std::iter::repeat_n(*pair, self.copies as usize));
         collectives.chain(messages.iter().copied()).chain(listeners.iter().copied())
     }
 
