@@ -51,7 +51,7 @@ impl<P: Profile> World for Network<P> {
             Event::Entered { host, has_room: false } => Receiving(self).entered(key, host),
             Event::Entered { host, has_room: true } => Receiving(self).has_room(key, host),
             Event::Transfer { host, connection } => {
-                OtherFrames(self).transfer_arrives(key, host, connection)
+                OtherFrames(self).transfer_arrives(key, host, connection);
             }
             Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }

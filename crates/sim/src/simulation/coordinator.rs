@@ -156,7 +156,7 @@ impl Coordinator {
         }
         Ok(match next {
             None => ControlFlow::Break(self.ending_without_events(all)?),
-            Some(next) if next > stop => ControlFlow::Break(self.stopped(all, stop)?),
+            Some(next) if next > stop => ControlFlow::Break(self.idle_until(all, stop)?),
             Some(next) => {
                 self.window_end = window_after(next).min(stop).min(self.deadlock_look);
                 ControlFlow::Continue(self.window_end)
@@ -231,13 +231,40 @@ impl Coordinator {
         let here = Standing::of(all.parts());
         let mut standing = all.of_all(here)?;
         self.end_lost_flows(all, &mut standing)?;
-        if standing.has_all_flows_ended(&self.plan) {
+        // Pings that were to go on longer end with the run.
+        let is_over = self.plan.stop.is_none_or(|stop| self.pings_end() <= stop);
+        if is_over && standing.has_all_flows_ended(&self.plan) {
             return Ok(Ending::Finished);
         }
         Ok(match self.plan.stop {
             Some(stop) => self.stopped(all, stop)?,
             None => Ending::Stalled,
         })
+    }
+
+    /// Until when the mesh of pings goes on, if it is said; else 0.
+    fn pings_end(&self) -> SimTime {
+        let until = self.plan.monitoring.as_ref().and_then(|mesh| mesh.rules.until);
+        until.unwrap_or(SimTime::ZERO)
+    }
+
+    /// Nothing happens before `stop`. A run that has only waited for the end of its pings is over by then.
+    fn idle_until<P: Profile, A: Assembly<P>>(
+        &mut self,
+        all: &mut A,
+        stop: SimTime,
+    ) -> Result<Ending, A::Error> {
+        let pings_end = self.pings_end();
+        if pings_end > SimTime::ZERO && pings_end <= stop {
+            let here = Standing::of(all.parts());
+            let standing = all.of_all(here)?;
+            let is_empty = standing.frames == 0 && standing.in_hosts == 0;
+            let has_ended = is_empty && standing.has_all_flows_ended(&self.plan);
+            if has_ended && !self.has_streams_left(all)? {
+                return Ok(Ending::Finished);
+            }
+        }
+        self.stopped(all, stop)
     }
 
     /// The run comes to its `stop`. Deadlocks are looked for once more: one may have closed since the last
